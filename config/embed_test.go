@@ -15,19 +15,16 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // resources are what the kustomization of a folder names, and that of each folder that it names.
 func resources(t *testing.T, files fs.FS, folder string) (names []string) {
 	t.Helper()
 	data, err := fs.ReadFile(files, path.Join(folder, "kustomization.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var k types.Kustomization
-	if err := yaml.UnmarshalStrict(data, &k); err != nil {
-		t.Fatalf("%s: %v", folder, err)
-	}
+	assert.NoError(t, yaml.UnmarshalStrict(data, &k), folder)
 	for _, name := range k.Resources {
 		name = path.Join(folder, name)
 		info, err := fs.Stat(files, name)
@@ -48,9 +45,7 @@ func TestFilesAreEmbeddedAndUsed(t *testing.T) {
 	folder := os.DirFS(".")
 	used := resources(t, folder, "samples")
 	top, err := filepath.Glob("*/kustomization.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, name := range top {
 		if dir := filepath.Dir(name); dir != "samples" {
 			used = append(used, resources(t, Files(), dir)...)
@@ -71,9 +66,7 @@ func TestFilesAreEmbeddedAndUsed(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 }
 
 // Issue 7, point 1: the samples are Jobs of this controller, each says what it shows, and restricted namespaces take them.
@@ -84,9 +77,7 @@ func TestSamplesAreJobsOfThisController(t *testing.T) {
 	}
 	for _, name := range names {
 		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		var job batchv1.Job
 		if err := yaml.UnmarshalStrict(data, &job); err != nil {
 			t.Errorf("%s: %v", name, err)

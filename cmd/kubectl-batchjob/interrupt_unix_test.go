@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -36,17 +37,13 @@ func start(t *testing.T, args string, prepare func(*exec.Cmd)) *interrupted {
 	ctx, cancel := context.WithTimeout(t.Context(), clitest.Patience)
 	t.Cleanup(cancel)
 	errOut, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer errOut.Close()
 	p := &interrupted{exec.CommandContext(ctx, os.Args[0], strings.Fields(args)...), errOut.Name(), make(chan struct{})}
 	p.Env, p.Stderr = append(os.Environ(), runMain+"=1", "KUBECONFIG="+clitest.WriteKubeconfig(t, "http://127.0.0.1:1")), errOut
 	p.Dir = t.TempDir()
 	prepare(p.Cmd)
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, p.Start())
 	go func() {
 		_ = p.Wait()
 		close(p.ended)
@@ -65,9 +62,7 @@ func (p *interrupted) orEnd(unblock func()) {
 // end sends the signal, and checks that the process ends by it, with this message.
 func (p *interrupted) end(t *testing.T, signal syscall.Signal, message string) {
 	t.Helper()
-	if err := p.Process.Signal(signal); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, p.Process.Signal(signal))
 	<-p.ended
 	printed, err := os.ReadFile(p.errOut)
 	if got := p.ProcessState.ExitCode(); got != signalCodes[signal] || err != nil || string(printed) != message {
@@ -122,17 +117,13 @@ func TestEveryVerbEndsBySignalsWhileTheServerHangs(t *testing.T) {
 	}
 	onEachSignal(t, clusterVerbs, func(t *testing.T, args string, signal syscall.Signal) {
 		silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		defer silent.Close()
 		kubeconfig := clitest.WriteKubeconfig(t, "http://"+silent.Addr().String())
 		p := start(t, withJob(t, args), func(program *exec.Cmd) { program.Env = append(program.Env, "KUBECONFIG="+kubeconfig) })
 		p.orEnd(func() { _ = silent.Close() })
 		connection, err := silent.Accept() // the verb's connection, whose request gets no response
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		defer connection.Close()
 		p.end(t, signal, mayBeLeft[args])
 	})
@@ -168,18 +159,14 @@ users:
     exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: sh, args: [-c, "exec yes >%s"]}
 `, fifo)
 	path := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
 func newFIFO(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "fifo")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, syscall.Mkfifo(path, 0o600))
 	return path
 }
 
@@ -192,9 +179,7 @@ func (p *interrupted) openFIFO(t *testing.T, path string, flag int) *os.File {
 		}
 	})
 	file, err := os.OpenFile(path, flag, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	t.Cleanup(func() { _ = file.Close() })
 	return file
 }
@@ -221,9 +206,7 @@ func TestVerbsThatReadManifestsEndBySignalsWhileParsing(t *testing.T) {
 		if _, err := file.Write(large); err != nil {
 			t.Fatal(err)
 		}
-		if err := file.Close(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, file.Close())
 		p.end(t, signal, "")
 		if out.Len() > 0 {
 			t.Errorf("prints %.200q", out.String())
@@ -236,9 +219,7 @@ func TestVerbsThatReadStandardInputEndBySignalsBeforeItsEnd(t *testing.T) {
 	onEachSignal(t, []string{"lint -f -", "create -f -", "create -f - --dry-run=client", "run -f -", "simulate -f -", "what-if train -f -", "retry train --patch-file -"},
 		func(t *testing.T, args string, signal syscall.Signal) {
 			read, write, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			defer write.Close()
 			p := start(t, args, func(program *exec.Cmd) { program.Stdin = read })
 			_ = read.Close()
@@ -258,9 +239,7 @@ func TestVerbsThatPrintMuchEndBySignalsWhileNothingReadsIt(t *testing.T) {
 		"lint -f " + mistakes, "lint -o json -f " + mistakes, "lint -o sarif -f " + mistakes, "create --dry-run=client -o yaml -f " + large,
 	}, func(t *testing.T, args string, signal syscall.Signal) {
 		read, write, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		defer read.Close()
 		p := start(t, args, func(program *exec.Cmd) { program.Stdout = write })
 		_ = write.Close()

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -28,27 +29,17 @@ func TestMain(m *testing.M) {
 func TestExitCodeOfSignals(t *testing.T) {
 	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		defer silent.Close()
 		program := exec.CommandContext(t.Context(), os.Args[0], "status", "--server", "http://"+silent.Addr().String())
 		program.Env = append(os.Environ(), runMain+"=1", "KUBECONFIG="+t.TempDir()+"/none")
-		if err := program.Start(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, program.Start())
 		connection, err := silent.Accept() // the verb's connection, whose request gets no response
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		defer connection.Close()
-		if err := program.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, program.Process.Signal(signal))
 		_ = program.Wait()
-		if got := program.ProcessState.ExitCode(); got != want {
-			t.Errorf("%s: exit code %d, want %d", signal, got, want)
-		}
+		assert.Equalf(t, program.ProcessState.ExitCode(), want, "%s: exit code", signal)
 	}
 }
 
@@ -72,9 +63,7 @@ func bundling(t *testing.T, file string) *exec.Cmd {
 		return nil
 	})
 	program := bundle(t, api, file)
-	if err := program.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, program.Start())
 	<-reading
 	return program
 }
@@ -85,13 +74,9 @@ func TestInterruptedBundleLeavesNothing(t *testing.T) {
 	folder := t.TempDir()
 	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		program := bundling(t, filepath.Join(folder, "train.tar.gz"))
-		if err := program.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, program.Process.Signal(signal))
 		_ = program.Wait()
-		if got := program.ProcessState.ExitCode(); got != want {
-			t.Errorf("%s: exit code %d, want %d", signal, got, want)
-		}
+		assert.Equalf(t, program.ProcessState.ExitCode(), want, "%s: exit code", signal)
 		if left, err := os.ReadDir(folder); err != nil || len(left) != 0 {
 			t.Errorf("%s: files %v, %v", signal, left, err)
 		}
@@ -102,13 +87,9 @@ func TestInterruptedBundleLeavesNothing(t *testing.T) {
 // Requirements: BUN-03
 func TestBundleIntoAClosedPipe(t *testing.T) {
 	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer write.Close()
-	if err := read.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, read.Close())
 	program := bundle(t, clitest.NewExplained(t), "-")
 	program.Stdout = write
 	if err := program.Run(); err == nil {

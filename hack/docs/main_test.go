@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // make generate-check fails if a file does not match the code.
@@ -14,19 +16,13 @@ func TestCheckFailsForAStaleFile(t *testing.T) {
 	if err := run(file, text, true); err == nil {
 		t.Error("a file that is missing passes")
 	}
-	if err := run(file, text, false); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, run(file, text, false))
 	if err := run(file, text, true); err != nil {
 		t.Errorf("a file that was just written: %v", err)
 	}
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(strings.Replace(string(data), "--watch", "--wtach", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
+	assert.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(data), "--watch", "--wtach", 1)), 0o600))
 	if err := run(file, text, true); err == nil || !strings.Contains(err.Error(), "make docs") {
 		t.Errorf("a stale file: %v", err)
 	}

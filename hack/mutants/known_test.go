@@ -1,14 +1,14 @@
 package main
 
 import (
-	"flag"
 	"os"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var rewrite = flag.Bool("rewrite", false, "rewrite the tables in docs/internals/proof")
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/goldenfile"
+)
 
 const (
 	kept      = "results.json"
@@ -20,25 +20,17 @@ const (
 // Requirements: STO-06
 func TestDocumentationHasTheKnownBugs(t *testing.T) {
 	requirements, err := os.ReadFile("../../docs/internals/requirements.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	mutants, err := parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	known, err := readResults(kept)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	regressions := regressionsIn(string(requirements))
 	if len(regressions) != allOfREGs {
 		t.Errorf("%d regressions", len(regressions))
 	}
 	subtle, err := readTable("subtle.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	hasTable(t, "../../docs/internals/proof/known-bugs.md", "known bugs", knownBugs(regressions, mutants, known.list))
 	hasTable(t, "../../docs/internals/proof/interleavings.md", "proved bugs", proved(slices.Concat(mutants, subtle)))
 }
@@ -46,31 +38,7 @@ func TestDocumentationHasTheKnownBugs(t *testing.T) {
 // hasTable fails if the page has a different table, or rewrites the page.
 func hasTable(t *testing.T, page, name, table string) {
 	t.Helper()
-	document, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := replaced(t, string(document), name, table)
-	switch {
-	case want == string(document):
-	case *rewrite:
-		if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	default:
-		t.Errorf("%s has not the table of the last run: go test ./hack/mutants -run HasTheKnownBugs -rewrite", page)
-	}
-}
-
-// replaced returns the document with its table replaced.
-func replaced(t *testing.T, document, name, table string) string {
-	begin, end := "<!-- "+name+" -->\n", "<!-- end of the "+name+" -->\n"
-	before, rest, _ := strings.Cut(document, begin)
-	_, after, found := strings.Cut(rest, end)
-	if !found {
-		t.Fatalf("no place for the table of %s", name)
-	}
-	return before + begin + table + end + after
+	goldenfile.CompareSection(t, page, "<!-- "+name+" -->", "<!-- end of the "+name+" -->", table)
 }
 
 // TestResultsAreKept: an interrupted run is continued, without the results of bugs that are no longer in the
@@ -79,13 +47,9 @@ func replaced(t *testing.T, document, name, table string) string {
 func TestResultsAreKept(t *testing.T) {
 	file := t.TempDir() + "/results.json"
 	r, err := readResults(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, one := range []result{{"REG-01: a", true, "./pkg/sim: TestA"}, {"REG-02: gone", true, "./pkg/sim: TestB"}, {"REG-03: c", false, "all tests pass"}} {
-		if err := r.add(one); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, r.add(one))
 	}
 	again, err := readResults(file)
 	if err != nil || len(again.list) != 3 {

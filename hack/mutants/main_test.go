@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Only a test that fails or panics catches a bug, not a build failure or a timeout.
@@ -34,10 +36,6 @@ func TestOnlyAFailureCatchesABug(t *testing.T) {
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	assert.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 }

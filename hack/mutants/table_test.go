@@ -5,19 +5,17 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Every text to replace occurs once in its file. If you move such a text, update mutants.txt too. PRV-08: each bug
 // names a world, or the reason why no world has it.
 func TestTextsToReplaceAreInTheCode(t *testing.T) {
 	subtle, err := os.ReadFile("subtle.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	mutants, err := parse(text + "\n" + string(subtle))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if len(mutants) < 150 {
 		t.Errorf("%d bugs; there were more", len(mutants))
 	}

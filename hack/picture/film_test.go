@@ -8,14 +8,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func drawn(t *testing.T, output string) string {
 	t.Helper()
 	var svg bytes.Buffer
-	if err := draw(&svg, strings.NewReader(output), "the <title>"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, draw(&svg, strings.NewReader(output), "the <title>"))
 	for decoder := xml.NewDecoder(bytes.NewReader(svg.Bytes())); ; {
 		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			return svg.String()
@@ -50,9 +50,7 @@ func TestFilmSharesLines(t *testing.T) {
 func TestTextKeepsItsPlaceWithoutSpaces(t *testing.T) {
 	svg := drawn(t, "ab\x1b[41m  c d \x1b[0m.\n")
 	for _, want := range []string{`xml:space="preserve"`, `width="46.8"`, `<text x="47.2" y="56.5">c` + noBreak + `d</text>`} {
-		if !strings.Contains(svg, want) {
-			t.Errorf("no %s in\n%s", want, svg)
-		}
+		assert.Contains(t, svg, want)
 	}
 }
 
@@ -61,16 +59,12 @@ func TestTextKeepsItsPlaceWithoutSpaces(t *testing.T) {
 // Requirements: DEM-04
 func TestRecordingSuitsREADME(t *testing.T) {
 	svg, err := os.ReadFile("../../docs/images/demo.svg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if len(svg) > 500_000 || bytes.Contains(svg, []byte("<script")) || !bytes.Contains(svg, []byte("prefers-reduced-motion")) {
 		t.Errorf("%d bytes, %.300s", len(svg), svg)
 	}
 	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	head, _, _ := bytes.Cut(readme, []byte("\n## "))
 	if !bytes.Contains(head, []byte("(docs/images/demo.svg)")) {
 		t.Errorf("README.md begins with\n%s", head)

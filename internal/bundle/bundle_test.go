@@ -21,6 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -32,9 +33,7 @@ func bundled(t *testing.T, c *Contents, patterns ...*regexp.Regexp) (*Contents, 
 		t.Fatal(err)
 	}
 	read, err := Read(bytes.NewReader(archive.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return read, archive.Bytes()
 }
 
@@ -71,9 +70,7 @@ func contentsOf(c *recorded.Case, i int) *Contents {
 func asJSON(t *testing.T, report explain.Report) string {
 	t.Helper()
 	data, err := json.MarshalIndent(report, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return string(data)
 }
 
@@ -86,19 +83,13 @@ func TestReportsSurviveABundle(t *testing.T) {
 	}
 	for _, path := range files {
 		c, err := recorded.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		for i := range c.Inputs {
 			read, archive := bundled(t, contentsOf(&c, i))
 			input, err := read.Input()
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			want, got := asJSON(t, analysis.Explain(c.Inputs[i], explain.Options{})), asJSON(t, analysis.Explain(input, explain.Options{}))
-			if d := difference(want, got); d != "" {
-				t.Errorf("%s: %s", c.Name, d)
-			}
+			assert.Equal(t, difference(want, got), "", c.Name)
 			checkRecording(t, &c.Inputs[i], archive)
 			checkAnswer(t, analysis.Explain(input, explain.Options{MaxPods: -1}), unpacked(t, archive)[reportHTML])
 		}
@@ -123,9 +114,7 @@ func difference(want, got string) string {
 func checkAnswer(t *testing.T, report explain.Report, page string) {
 	t.Helper()
 	var printed strings.Builder
-	if err := text.Short(&printed, report, text.Options{Width: textWidth}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, text.Short(&printed, report, text.Options{Width: textWidth}))
 	_, answer, _ := strings.Cut(page, `<pre class="answer">`)
 	answer, _, _ = strings.Cut(answer, "</pre>")
 	if d := difference(strings.Replace(printed.String(), "--full: ", reportText+": ", 1), html.UnescapeString(answer)); d != "" {
@@ -137,13 +126,9 @@ func checkAnswer(t *testing.T, report explain.Report, page string) {
 func checkRecording(t *testing.T, in *input.Input, archive []byte) {
 	t.Helper()
 	recording, err := Recording(bytes.NewReader(archive))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	player, err := snapshot.NewPlayer(bytes.NewReader(recording), stopped{}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	s, err := player.Next(t.Context(), 0)
 	if err != nil || s.Job == nil || s.Job.Report.Job.Name != in.Job.Name || len(s.Jobs.Items) != 1 {
 		t.Errorf("%s: the recording shows %+v, %v", in.Job.Name, s, err)
@@ -180,13 +165,11 @@ func simple(lines ...string) *Contents {
 func unpacked(t *testing.T, archive []byte) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	if err := eachFile(bytes.NewReader(archive), func(name string, r io.Reader) error {
+	assert.NoError(t, eachFile(bytes.NewReader(archive), func(name string, r io.Reader) error {
 		data, err := io.ReadAll(r)
 		files[name] = string(data)
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }
 

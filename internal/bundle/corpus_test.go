@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // marked matches a secret in the corpus, and mark the text that replaces it.
@@ -18,9 +20,7 @@ var (
 // Requirements: BUN-04
 func TestCorpusOfSecrets(t *testing.T) {
 	data, err := os.ReadFile("testdata/secrets.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	lines := 0
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSuffix(line, "\n")

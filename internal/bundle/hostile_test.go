@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -62,17 +63,13 @@ func TestHostileNamesInTheArchive(t *testing.T) {
 func namesIn(t *testing.T, archive []byte) (names []string) {
 	t.Helper()
 	zipped, err := gzip.NewReader(bytes.NewReader(archive))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for files := tar.NewReader(zipped); ; {
 		header, err := files.Next()
 		if errors.Is(err, io.EOF) {
 			return names
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		names = append(names, header.Name)
 	}
 }
@@ -81,9 +78,7 @@ func namesIn(t *testing.T, archive []byte) (names []string) {
 func archived(t *testing.T, files ...file) []byte {
 	t.Helper()
 	var archive bytes.Buffer
-	if err := writeArchive(&archive, &Manifest{Name: "x"}, files); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, writeArchive(&archive, &Manifest{Name: "x"}, files))
 	return archive.Bytes()
 }
 
@@ -134,13 +129,9 @@ func TestReadWritesNothing(t *testing.T) {
 		{Name: "../evil", Typeflag: tar.TypeReg}, {Name: "/evil", Typeflag: tar.TypeReg}, {Name: "x/../../evil", Typeflag: tar.TypeReg},
 		{Name: "x/logs/../../../evil.log", Typeflag: tar.TypeReg}, {Name: "x/link", Linkname: "/etc/passwd", Typeflag: tar.TypeSymlink}, {Name: "x/folder/", Typeflag: tar.TypeDir},
 	} {
-		if err := files.WriteHeader(&header); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, files.WriteHeader(&header))
 	}
-	if err := errors.Join(files.Close(), zipped.Close()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, errors.Join(files.Close(), zipped.Close()))
 	if _, err := Read(&archive); !errors.Is(err, errNoBundle) {
 		t.Errorf("error %v", err)
 	}
@@ -156,23 +147,15 @@ func TestCommandsOfBundleAreNotTrusted(t *testing.T) {
 	c := simple("exit 1")
 	c.Manifest.Gaps = []input.Gap{{What: "events", Text: "none", Verb: "list", Resource: "events", Namespace: "ml", Command: evil}, {What: "logs", Text: "none", Command: evil}}
 	manifest, err := json.Marshal(c.Manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	job, err := json.Marshal(c.Job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	c.Pods[0].Name = "--server=https://evil.example"
 	c.Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "-c;" + evil, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error"}}}}
 	pods, err := json.Marshal(c.Pods)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	read, err := Read(bytes.NewReader(archived(t, file{manifestFile, manifest}, file{jobFile, job}, file{podsFile, pods})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	report := explanationOf(t, read)
 	if gaps := report.Gaps; len(gaps) != 2 || gaps[0].Command != "kubectl auth can-i list events -n ml" || gaps[1].Command != "" {
 		t.Errorf("gaps %+v", gaps)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
@@ -44,9 +45,7 @@ func TestLargeJobFits(t *testing.T) {
 		t.Errorf("the page has %d bytes", len(page))
 	}
 	input, err := read.Input()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	measure.CheckAllocated(t, maxAllocated, func() { checkRecording(t, &input, archive) })
 }
 
@@ -80,9 +79,7 @@ func TestPodsAreCutForLogs(t *testing.T) {
 	if err == nil {
 		err = one.read(podsFile, bytes.NewReader(data))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	c.Pods = slices.Repeat(c.Pods, int((maxMemory-10<<20)/(maxMemory-one.left)))
 	setLogs := func(n int, line string) {
 		c.Logs = nil
@@ -92,9 +89,7 @@ func TestPodsAreCutForLogs(t *testing.T) {
 	}
 	setLogs(50, strings.Repeat("x", 127))
 	read, _, err := readable(c, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	cut := strings.Join(read.Manifest.Cut, ",")
 	if read.Manifest.PodsRead || len(read.Logs) != 50 || len(read.Pods) == 0 || cut != fmt.Sprintf("%d pods that would take too much memory", len(c.Pods)-len(read.Pods)) {
 		t.Errorf("%d pods, %d logs, cut %q", len(read.Pods), len(read.Logs), cut)
@@ -127,9 +122,7 @@ func TestPodsOfRelativesAreCut(t *testing.T) {
 func TestRecordingIsNoLongerThanItMayBe(t *testing.T) {
 	c := simple(strings.Repeat("a long line ", 1000))
 	input, err := c.Input()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	report := analysis.Explain(input, explain.Options{})
 	for most, want := range map[int]int{10_000: 2, 1 << 20: 4} {
 		var out bytes.Buffer

@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -31,9 +32,7 @@ func TestSecretsAreLeftOut(t *testing.T) {
 	files := unpacked(t, archive)
 	for name, data := range files {
 		for _, secret := range hidden {
-			if strings.Contains(data, secret) {
-				t.Errorf("%s has %s", name, secret)
-			}
+			assert.NotContains(t, data, secret, name)
 		}
 	}
 	if len(files) != len(read.Manifest.Files)+1 {
@@ -133,9 +132,7 @@ func TestSecretsAcrossLines(t *testing.T) {
 		"Qm9ndXM=\n-----END RSA PRIVATE KEY-----\nready\n":         "[removed: private key]\nready\n",
 		"-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE":                 "[removed: private key]",
 	} {
-		if got := newRedactor(nil).text("f", text); got != want {
-			t.Errorf("%q became %q, want %q", text, got, want)
-		}
+		assert.Equalf(t, newRedactor(nil).text("f", text), want, "%q became", text)
 	}
 }
 
@@ -158,9 +155,7 @@ func TestSecretsInObjects(t *testing.T) {
 	kept := false
 	for name, data := range unpacked(t, archive) {
 		for _, secret := range []string{"annotated1", "annotated2", "argument1", "command1", "header1", "terminated1", "event1xyz"} {
-			if strings.Contains(data, secret) {
-				t.Errorf("%s has %s", name, secret)
-			}
+			assert.NotContains(t, data, secret, name)
 		}
 		kept = kept || strings.Contains(data, "kept-argument")
 	}
@@ -238,9 +233,7 @@ func TestPatternMatchesNamesAndKeys(t *testing.T) {
 			}
 		}
 		for _, name := range namesIn(t, archive) {
-			if strings.Contains(name, "acme") {
-				t.Errorf("a file is called %s", name)
-			}
+			assert.NotContains(t, name, "acme", "a file is called")
 		}
 		if read.Pods[0].Name == read.Pods[1].Name || read.Manifest.Name != read.Job.GetName() || read.Logs[0].Pod != read.Pods[0].Name || read.Logs[0].Container != read.Pods[0].Spec.Containers[0].Name {
 			t.Errorf("%s: pods %s and %s, job %s, log of %s", pattern, read.Pods[0].Name, read.Pods[1].Name, read.Manifest.Name, read.Logs[0].Pod)
@@ -298,9 +291,7 @@ func TestPatternMatchesNamesInManagedFields(t *testing.T) {
 		}
 	}
 	for i, want := range []string{`{"f:spec":{"f:suspend":{}}}`, "{}"} {
-		if kept := read.Job.GetManagedFields()[i].FieldsV1.GetRawString(); kept != want {
-			t.Errorf("fields %s, want %s", kept, want)
-		}
+		assert.Equal(t, read.Job.GetManagedFields()[i].FieldsV1.GetRawString(), want, "fields")
 	}
 }
 
@@ -314,9 +305,7 @@ func TestPatternLeavesFactsAlone(t *testing.T) {
 	}
 	for n := 0; n < len(files); n += 5 {
 		c, err := recorded.Load(files[n])
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		contents := contentsOf(&c, 0)
 		plain, _ := bundled(t, contents)
 		for _, pattern := range []string{"[0-9]+", "20[0-9-]+", "(?i)failed", "True|False", "Complete", "[a-f0-9]{8}", "Job", "batch", "job-"} {
@@ -332,9 +321,7 @@ func TestPatternLeavesFactsAlone(t *testing.T) {
 func explanationOf(t *testing.T, c *Contents) explain.Report {
 	t.Helper()
 	input, err := c.Input()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return analysis.Explain(input, explain.Options{MaxPods: -1})
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // jobAt returns a Job in namespace ns with a resourceVersion.
@@ -66,14 +67,10 @@ func TestJobsHandsOverChanges(t *testing.T) {
 		{"a list of nothing", list(), "b/3 Deleted, c/5 Deleted", 0},
 	} {
 		got = nil
-		if err := step.do(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, step.do())
 		if step.want == "none" {
 			step.want = ""
-			if len(got) != 0 {
-				t.Errorf("%s: handed over %q", step.name, got)
-			}
+			assert.Equalf(t, len(got), 0, "%s: handed over %q", step.name, got)
 		} else if len(got) != 1 || got[0] != step.want {
 			t.Errorf("%s: handed over %q, want %q", step.name, got, step.want)
 		}
@@ -107,14 +104,8 @@ func TestEndOf(t *testing.T) {
 		{job(batchv1.JobCondition{Type: batchv1.JobFailed, Status: "True"}), reconcile.OutcomeFailed, Deleted, reconcile.OutcomeFailed},
 		{job(), reconcile.OutcomeOpen, Replaced, Replaced},
 	} {
-		if got := EndOf(c.job, c.gone); got != c.want {
-			t.Errorf("%d: %q, want %q", i, got, c.want)
-		}
-		if c.outcome.IsFinished() != (EndOf(c.job, "") != "") {
-			t.Errorf("%d: %q is finished: %v", i, c.outcome, c.outcome.IsFinished())
-		}
+		assert.Equal(t, EndOf(c.job, c.gone), c.want, i)
+		assert.Equalf(t, c.outcome.IsFinished(), (EndOf(c.job, "") != ""), "%d: %q is finished", i, c.outcome)
 	}
-	if got := EndOf(nil, Deleted); got != Deleted {
-		t.Errorf("of a Job that nobody saw: %q", got)
-	}
+	assert.Equal(t, EndOf(nil, Deleted), Deleted, "of a Job that nobody saw")
 }

@@ -12,6 +12,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func realTiming() Timing {
@@ -89,8 +91,6 @@ func TestAnyAnswerOfTheServerCounts(t *testing.T) {
 		{context.Canceled, false},
 		{&net.OpError{Op: "dial", Err: errors.New("connection refused")}, false},
 	} {
-		if got := isAnswer(c.err); got != c.want {
-			t.Errorf("%v: %v", c.err, got)
-		}
+		assert.Equal(t, isAnswer(c.err), c.want, c.err)
 	}
 }

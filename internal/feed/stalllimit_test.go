@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: RUN-15
@@ -38,9 +39,7 @@ func TestStallLimitNeedsEveryJobStalledWithoutInterruption(t *testing.T) {
 		{260 * time.Second, map[types.UID]*explain.Stall{"a": stuck, "b": other}, true},
 	} {
 		got := limit.Exceeded(start.Add(step.after), []*batchv1.Job{a, b}, func(job *batchv1.Job) *explain.Stall { return step.stalls[job.UID] })
-		if got != step.want {
-			t.Errorf("step %d: %t", i, got)
-		}
+		assert.Equalf(t, got, step.want, "step %d", i)
 	}
 	if limit.Exceeded(start, nil, nil) {
 		t.Error("no Job is left to give up on")

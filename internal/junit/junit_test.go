@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/product/junitcheck"
 )
 
@@ -15,20 +16,14 @@ func write(t *testing.T, suites ...Suite) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.xml")
 	file, err := Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer file.Discard()
 	if _, err := os.Stat(path); err == nil {
 		t.Error("the report is there before it is complete")
 	}
-	if err := file.Write(suites); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, file.Write(suites))
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if err := junitcheck.Check(strings.NewReader(string(data))); err != nil {
 		t.Errorf("%v\n%s", err, data)
 	}
@@ -64,9 +59,7 @@ func TestReportsAreOfTheDialect(t *testing.T) {
   </testsuite>
   <testsuite name="empty" tests="0" failures="0" errors="0" skipped="0" time="0.000"></testsuite>
 </testsuites>`
-	if got != want {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, got, want)
 }
 
 // The report is valid XML whatever a container writes.
@@ -86,9 +79,7 @@ func TestPathsThatCannotBeWritten(t *testing.T) {
 		}
 	}
 	file, err := Create(filepath.Join(folder, "r.xml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	file.Discard()
 	if entries, _ := os.ReadDir(folder); len(entries) != 0 {
 		t.Errorf("%v is left", entries)

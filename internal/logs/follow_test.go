@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func startFollower(t *testing.T, server *fakeLogs, out *fakeOutput, pods ...*Pod) (*Follower, <-chan error) {
@@ -40,9 +42,7 @@ func TestFollowerQueuesAndEndsWhenAllHaveEnded(t *testing.T) {
 		f.Put(testPod(name, i, corev1.PodFailed))
 	}
 	close(end)
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, <-done)
 	lines := slices.Sorted(slices.Values(out.lines))
 	expect(t, "lines", lines, "a: from a", "b: from b", "c: from c", "d: from d")
 	if server.most > 2 || server.open != 0 {
@@ -69,13 +69,9 @@ func TestFollowerRunsAgainForPodsThatCameLater(t *testing.T) {
 	out := newFakeOutput()
 	f, done := startFollower(t, server, out, testPod("a", 0, corev1.PodFailed))
 	f.Finish()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, <-done)
 	f.Replace("", []*Pod{testPod("a", 0, corev1.PodFailed), testPod("b", 1, corev1.PodFailed)})
-	if err := f.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, f.Run(t.Context()))
 	expect(t, "lines", out.lines, "a: from a", "b: from b")
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
@@ -48,9 +49,7 @@ func TestLineReaderSplitsLongLines(t *testing.T) {
 				t.Fatalf("%d parts, want %d", len(got), len(tc.want))
 			}
 			for i := range got {
-				if got[i] != tc.want[i] {
-					t.Errorf("part %d: %d bytes, want %d", i, len(got[i]), len(tc.want[i]))
-				}
+				assert.Equalf(t, got[i], tc.want[i], "part %d: %d bytes, want %d", i, len(got[i]), len(tc.want[i]))
 			}
 		})
 	}
@@ -73,9 +72,7 @@ func TestLineReaderKeepsLittle(t *testing.T) {
 	reader := newLineReader(in, false)
 	for returned < 64*maxLine {
 		line, err := reader.read()
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		returned += len(line.Text)
 		if size := measure.Size(reader); in.read > returned+chunkSize || size > 3*maxLine {
 			t.Fatalf("after %d bytes, %d were read, and the reader has %d", returned, in.read, size)

@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The attempts of several Jobs are counted separately; the pods of one stay when the pods of another are replaced.
@@ -29,9 +31,7 @@ func TestPodsOfSeveralJobs(t *testing.T) {
 	}
 	expect(t, "pods", got, "a-1 attempt 2", "a-0 attempt 1", "b-2 attempt 3")
 	for names, want := range map[string]bool{"a-0": true, "b-2": false, "gone": true} {
-		if set.hasEnded([]string{names}) != want {
-			t.Errorf("%s: %v", names, !want)
-		}
+		assert.Equal(t, set.hasEnded([]string{names}), want, names)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func TestReadQueuesWhatExceedsTheConcurrency(t *testing.T) {
@@ -22,9 +24,7 @@ func TestReadQueuesWhatExceedsTheConcurrency(t *testing.T) {
 		want = append(want, name+": one", name+": two")
 	}
 	out := newFakeOutput()
-	if err := Read(t.Context(), pods, server.options(), out); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, Read(t.Context(), pods, server.options(), out))
 	expect(t, "lines, by index", out.lines, want...)
 	if server.most > 2 || server.open != 0 {
 		t.Errorf("%d logs were open at a time, %d are", server.most, server.open)
@@ -42,13 +42,9 @@ func TestReadReportsALogThatCannotBeRead(t *testing.T) {
 	}}
 	pods := []*Pod{testPod("a", 0, corev1.PodFailed), testPod("b", 1, corev1.PodFailed), testPod("c", 2, corev1.PodFailed)}
 	out := newFakeOutput()
-	if err := Read(t.Context(), pods, server.options(), out); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, Read(t.Context(), pods, server.options(), out))
 	expect(t, "lines", out.lines, "b: half a ", "c: all")
-	if len(out.unreadable) != 2 {
-		t.Errorf("unreadable: %q", out.unreadable)
-	}
+	assert.Equalf(t, len(out.unreadable), 2, "unreadable: %q", out.unreadable)
 }
 
 func TestReadEndsWithARefusalAndWithItsOutput(t *testing.T) {

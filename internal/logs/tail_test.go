@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // tail returns a Tail of the only log of a pod; it ends when the server ends it.
@@ -39,9 +41,7 @@ func TestTailNeitherRepeatsNorMissesALine(t *testing.T) {
 	tail := server.tail(pod, out)
 	tail.Options.TailLines = 10
 	tail.HasEnded = func() bool { return len(server.requests) >= 2 }
-	if err := tail.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, tail.Run(t.Context()))
 	expect(t, "lines", out.lines, "a: one", "a: two", "a: also", "a: three", "a: four")
 	first, last := server.requests[0], server.requests[2]
 	if *first.TailLines != 10 || first.SinceTime != nil || !first.Timestamps || !first.Follow {
@@ -74,9 +74,7 @@ func TestTailPrintsTheUnfinishedLineOfEachRun(t *testing.T) {
 		tail := server.tail(testPod("a", 0, corev1.PodRunning), out)
 		tail.PodChanged = nil
 		tail.HasEnded = func() bool { return len(server.requests) >= len(c.answers)-1 }
-		if err := tail.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, tail.Run(t.Context()))
 		expect(t, name, out.lines, c.want...)
 	}
 }
@@ -117,9 +115,7 @@ func TestTailIsInterruptedOnceByAnswersAboutItsLog(t *testing.T) {
 	tail.HasEnded = func() bool { return len(server.requests) >= 5 }
 	connection := &countedConnection{}
 	tail.Options.Connect = func() Connection { return connection }
-	if err := tail.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, tail.Run(t.Context()))
 	expect(t, "lines", out.lines, "a: one", "a: two")
 	expect(t, "interrupts", out.interrupts, "a: "+noNode.Error(), "a: <nil>")
 	expect(t, "failures of the connection", connection.failures, proxy.Error())
@@ -140,9 +136,7 @@ func TestTailSurvivesARestartOfTheKubelet(t *testing.T) {
 	tail.HasEnded = func() bool { return len(server.requests) >= 3 }
 	connection := &countedConnection{}
 	tail.Options.Connect = func() Connection { return connection }
-	if err := tail.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, tail.Run(t.Context()))
 	expect(t, "lines", out.lines, "a: one", "a: two")
 	expect(t, "failures of the connection", connection.failures)
 }

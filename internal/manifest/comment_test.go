@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // A comment on its own line is about the next line.
@@ -23,9 +25,7 @@ func TestCommentsBelongToLines(t *testing.T) {
 		"zero at f:2:5 for 6 head true", "one at f:3:1 for 6 head true", "two at f:5:1 for 6 head true", "three at f:7:12 for 7 head false",
 		"four at f:8:1 for 10 head false", "five at f:9:1 for 10 head false", "no space at f:10:11 for 10 head false", "last at f:12:1 for 0 head false",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
+	assert.SlicesEqual(t, got, want)
 }
 
 // Requirements: LNT-04

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // overlay writes a base with a Job and an overlay that changes it, and returns their parent folder.
@@ -21,12 +23,8 @@ func overlay(t *testing.T) string {
 		"bad/kustomization.yaml":  "resources: [gone.yaml]\n",
 	} {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		assert.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return root
 }
@@ -42,9 +40,7 @@ func TestKustomizationsAreBuilt(t *testing.T) {
 	if objects[0].Kind() != "ServiceAccount" || objects[1].Name() != "prod-migrate" || objects[1].Content["spec"].(map[string]any)["backoffLimit"] != int64(3) {
 		t.Errorf("%v, %v", objects[0].Content, objects[1].Content)
 	}
-	if at := objects[1].Position("spec.backoffLimit").String(); at != "Job/prod-migrate (kustomization prod)" {
-		t.Error(at)
-	}
+	assert.Equal(t, objects[1].Position("spec.backoffLimit").String(), "Job/prod-migrate (kustomization prod)")
 	for folder, want := range map[string]string{
 		"gone":          "kustomization gone: the folder does not exist",
 		".":             "kustomization .: unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' in directory '.'",

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // ruled returns a Job with these rules, and an annotation if it is not "".
@@ -59,9 +60,7 @@ func TestLegalNamesMoveToTheAnnotation(t *testing.T) {
 		if text := fmt.Sprint(problems); len(problems) != min(len(c.problems), 1) || slices.ContainsFunc(c.problems, func(p string) bool { return !strings.Contains(text, p) }) {
 			t.Errorf("%s: %q, want %q", c.text, problems, c.problems)
 		}
-		if got := job.Annotation(); got != c.annotation {
-			t.Errorf("%s: annotation %q, want %q", c.text, got, c.annotation)
-		}
+		assert.Equalf(t, job.Annotation(), c.annotation, "%s: annotation", c.text)
 		for _, rule := range job.rules() {
 			if _, left := fieldsOf(rule)["name"]; left {
 				t.Errorf("%s: a name is left", c.text)
@@ -78,9 +77,7 @@ func TestUnreadableNameHidesNoOther(t *testing.T) {
 		{ruled("", "{name: 2}", "{name: a-b}"), "[" + unreadable + ` f:8:14: rule 1 "a-b": '-' is not allowed, only letters, digits, '_', ',' and ':']`},
 		{ruled("0=A;1=B", "{name: 2}", "{name: B}"), "[" + unreadable + "]"},
 	} {
-		if got := fmt.Sprint(parse(t, c.text)[0].Jobs()[0].MoveNames()); got != c.want {
-			t.Errorf("%s: %s", c.text, got)
-		}
+		assert.Equal(t, fmt.Sprint(parse(t, c.text)[0].Jobs()[0].MoveNames()), c.want, c.text)
 	}
 }
 
@@ -112,9 +109,7 @@ func TestNamesOfACronJobMoveToItsTemplate(t *testing.T) {
 	if problems := cron.Jobs()[0].MoveNames(); len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	if err := cron.Jobs()[0].SetManagedBy("a.b/c"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, cron.Jobs()[0].SetManagedBy("a.b/c"))
 	want := `{"metadata":{"annotations":{"batchjob.dev/pod-failure-policy-rule-names":"0=A"}},"spec":{"managedBy":"a.b/c","podFailurePolicy":{"rules":[{}]}}}`
 	if got, _ := json.Marshal(fieldsOf(cron.Content["spec"])["jobTemplate"]); string(got) != want {
 		t.Errorf("%s", got)
@@ -129,9 +124,7 @@ func TestNamesOfACronJobMoveToItsTemplate(t *testing.T) {
 func TestManagedByIsSet(t *testing.T) {
 	for spec, was := range map[string]string{"{}": "", "{managedBy: ~}": "", "{managedBy: 3}": "", "{managedBy: a.b/c}": "a.b/c", "~": ""} {
 		job := parse(t, "apiVersion: batch/v1\nkind: Job\nspec: "+spec)[0].Jobs()[0]
-		if got := job.ManagedBy(); got != was {
-			t.Errorf("%s: %q", spec, got)
-		}
+		assert.Equal(t, job.ManagedBy(), was, spec)
 		if err := job.SetManagedBy("x.y/z"); err != nil || job.ManagedBy() != "x.y/z" {
 			t.Errorf("%s: %v, %v", spec, job.Content, err)
 		}
@@ -166,9 +159,7 @@ func TestJobsOfAJobSet(t *testing.T) {
 		t.Fatalf("%v", jobs)
 	}
 	for name, want := range map[string]bool{"train-workers-0": true, "train-workers-11": true, "train-workers-12": false, "train-workers-01": false, "train-workers--1": false, "train-workers": false} {
-		if jobs[1].Creates(name) != want {
-			t.Errorf("%s: %t", name, !want)
-		}
+		assert.Equal(t, jobs[1].Creates(name), want, name)
 	}
 	if problems := jobs[1].MoveNames(); len(problems) > 0 {
 		t.Error(problems)

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func parse(t *testing.T, text string) []*Object {
@@ -67,9 +69,7 @@ func TestFieldsHavePositions(t *testing.T) {
 		{2, "spec.completions", "f:21:23"},
 		{2, "metadata.name", "f:19:11"},
 	} {
-		if got := objects[c.object].Position(c.path).String(); got != c.want {
-			t.Errorf("%d %s: %s, want %s", c.object, c.path, got, c.want)
-		}
+		assert.Equalf(t, objects[c.object].Position(c.path).String(), c.want, "%d %s", c.object, c.path)
 	}
 }
 
@@ -108,9 +108,7 @@ func TestItemsOfListsAreObjects(t *testing.T) {
 		for _, o := range parse(t, c.text) {
 			got = append(got, o.APIVersion()+" "+o.Kind()+" "+o.Name())
 		}
-		if strings.Join(got, "; ") != c.want {
-			t.Errorf("%s: %q, want %s", c.text, got, c.want)
-		}
+		assert.Equal(t, strings.Join(got, "; "), c.want, c.text)
 	}
 }
 
@@ -127,12 +125,8 @@ func TestValuesAreKubectls(t *testing.T) {
 // Requirements: CLI-08
 func TestMergedFieldsAreOverridden(t *testing.T) {
 	job := parse(t, "apiVersion: batch/v1\nkind: Job\nspec: {rules: [&r {name: A, x: 1}, {<<: *r, name: B}]}")[0]
-	if got := fmt.Sprint(job.Content["spec"]); got != "map[rules:[map[name:A x:1] map[name:B x:1]]]" {
-		t.Errorf("%s", got)
-	}
-	if got := job.Position("spec.rules[1].name").String(); got != "f:3:51" {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, fmt.Sprint(job.Content["spec"]), "map[rules:[map[name:A x:1] map[name:B x:1]]]")
+	assert.Equal(t, job.Position("spec.rules[1].name").String(), "f:3:51")
 }
 
 // Requirements: CLI-05
@@ -238,9 +232,7 @@ func TestAliasesThatMultiplyAreRefused(t *testing.T) {
 		}
 	}
 	honest := parse(t, "apiVersion: v1\nkind: A\na: &a {b: c}\nd: [*a, *a]")[0]
-	if got := fmt.Sprint(honest.Content["d"]); got != "[map[b:c] map[b:c]]" {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, fmt.Sprint(honest.Content["d"]), "[map[b:c] map[b:c]]")
 }
 
 // FuzzReadManifest checks that any input yields objects, or errors on one line, each with a position.

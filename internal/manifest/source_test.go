@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func folder(t *testing.T) string {
@@ -19,9 +21,7 @@ func folder(t *testing.T) string {
 		"sub/e.yaml": "{apiVersion: v1, kind: E}", "empty/readme": "", "nothing.yaml": "",
 	} {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
 	}
 	return dir
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/printer"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func job() *batchv1.Job {
@@ -52,9 +53,7 @@ func TestTemplatesPrintWhatKubectlPrints(t *testing.T) {
 	for format, texts := range templates {
 		for _, text := range texts {
 			file := filepath.Join(t.TempDir(), "template")
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 			for _, allow := range []bool{false, true} {
 				compare(t, printer.Options{Format: format + "=" + text, AllowMissingKeys: allow})
 				compare(t, printer.Options{Format: format, Template: text, AllowMissingKeys: allow})
@@ -103,9 +102,7 @@ func TestManagedFieldsAreLeftOut(t *testing.T) {
 	for _, format := range []string{"json", "yaml", "kyaml", "JSON"} {
 		for _, show := range []bool{false, true} {
 			p, err := printer.New(printer.Options{Format: format, ShowManagedFields: show})
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			var out bytes.Buffer
 			if err := p.PrintObj(job(), &out); err != nil || strings.Contains(out.String(), "managedFields") != show {
 				t.Errorf("%s with managed fields %t: %v\n%s", format, show, err, out.String())

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // world has timers that a test fires, and an API server whose responses a test writes.
@@ -43,9 +45,7 @@ func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { retu
 func (w *world) get(ctx context.Context, t *testing.T, path string) (*http.Response, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://api:6443"+path, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return w.client.RoundTrip(r)
 }
 
@@ -172,11 +172,7 @@ func TestRequestsAreNamed(t *testing.T) {
 		{"GET", "/livez", "get /livez"},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), tc.method, "https://api"+tc.path, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := callOf(r).String(); got != tc.want {
-			t.Errorf("%s %s is %q, want %q", tc.method, tc.path, got, tc.want)
-		}
+		assert.NoError(t, err)
+		assert.Equalf(t, callOf(r).String(), tc.want, "%s %s", tc.method, tc.path)
 	}
 }

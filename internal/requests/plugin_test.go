@@ -12,6 +12,8 @@ import (
 
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The plugin waits, as for a login, until the notice is printed. Then the request is sent with its token, and there is nothing
@@ -20,9 +22,7 @@ import (
 // Requirements: CLI-70
 func TestACredentialPluginThatWaitsIsReported(t *testing.T) {
 	login := filepath.Join(t.TempDir(), "login")
-	if err := syscall.Mkfifo(login, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, syscall.Mkfifo(login, 0o600))
 	w, token := newWorld(), make(chan string, 1)
 	var running int // timers while the server answers: a watch has none of its own
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -48,21 +48,13 @@ func TestACredentialPluginThatWaitsIsReported(t *testing.T) {
 	}}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return w.limits.Wrap(next, timeout) })
 	config, err := w.limits.WithPlugin(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	response, err := client.Get(config.Host + trainPath + "?watch=true")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	_ = response.Body.Close()
-	if got := <-token; got != "Bearer t" {
-		t.Errorf("the request came with %q", got)
-	}
+	assert.Equal(t, <-token, "Bearer t", "the request came with")
 	if want := []string{"Waiting for the credential plugin cat, which the kubeconfig names."}; !slices.Equal(w.printed, want) {
 		t.Errorf("printed %q, want %q", w.printed, want)
 	}
@@ -77,13 +69,9 @@ func TestACredentialPluginThatFailsLeavesNoTimer(t *testing.T) {
 	config, err := w.limits.WithPlugin(&rest.Config{Host: "https://api:6443", ExecProvider: &clientcmdapi.ExecConfig{
 		APIVersion: "client.authentication.k8s.io/v1", Command: "false", InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if response, err := client.Get(config.Host + trainPath); err == nil {
 		_ = response.Body.Close()
 		t.Error("the request succeeded")

@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: CLI-11
@@ -84,9 +86,7 @@ func TestClockReadsRealAnswers(t *testing.T) {
 	defer api.Close()
 	clock := New(func() time.Time { return time.Now().Add(time.Hour) })
 	answer, err := (&http.Client{Transport: clock.Wrap(http.DefaultTransport)}).Get(api.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	answer.Body.Close()
 	if wrong := time.Until(clock.Now()).Abs(); wrong > time.Minute {
 		t.Errorf("wrong by %s", wrong)

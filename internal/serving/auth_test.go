@@ -19,6 +19,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // reviewing is a handler and the fake API server that reviews its tokens.
@@ -130,9 +131,7 @@ func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 	} {
 		api := newReviewing()
 		api.fails = c.fails
-		if code := api.get(t.Context(), c.header, c.path, "10.0.0.1"); code != c.want {
-			t.Errorf("%s: %d", name, code)
-		}
+		assert.Equal(t, api.get(t.Context(), c.header, c.path, "10.0.0.1"), c.want, name)
 		asked := api.access
 		if c.want == http.StatusOK && (asked.User != "prometheus" || asked.Groups[0] != "g" || asked.Extra["k"][0] != "v" ||
 			asked.NonResourceAttributes == nil || *asked.NonResourceAttributes != authorizationv1.NonResourceAttributes{Path: "/metrics", Verb: "get"}) {
@@ -150,9 +149,7 @@ func TestAnswersAreRememberedForAWhile(t *testing.T) {
 	api.clock.Step(permissionTime)
 	delete(api.users, "good")
 	api.want(t, "good", http.StatusOK)
-	if code := api.get(t.Context(), "Bearer good", "/configz", "10.0.0.1"); code != http.StatusUnauthorized {
-		t.Errorf("another path: %d", code)
-	}
+	assert.Equal(t, api.get(t.Context(), "Bearer good", "/configz", "10.0.0.1"), http.StatusUnauthorized, "another path")
 	api.clock.Step(1)
 	api.fails = "tokenreviews"
 	api.want(t, "good", http.StatusServiceUnavailable, "known good")
@@ -181,20 +178,14 @@ func (api *reviewing) flood(t *testing.T, addresses, n, admitted int) {
 		}()
 	}
 	for range addresses*n - admitted {
-		if code := <-codes; code != http.StatusTooManyRequests {
-			t.Errorf("one too many: %d", code)
-		}
+		assert.Equal(t, <-codes, http.StatusTooManyRequests, "one too many")
 	}
 	t.Cleanup(func() {
 		close(api.hangs)
 		for range admitted {
-			if code := <-codes; code != http.StatusUnauthorized {
-				t.Errorf("one that waited: %d", code)
-			}
+			assert.Equal(t, <-codes, http.StatusUnauthorized, "one that waited")
 		}
-		if code := api.get(context.Background(), "Bearer new", "/metrics", "10.0.1.0"); code != http.StatusUnauthorized {
-			t.Errorf("afterward: %d", code)
-		}
+		assert.Equal(t, api.get(context.Background(), "Bearer new", "/metrics", "10.0.1.0"), http.StatusUnauthorized, "afterward")
 	})
 }
 

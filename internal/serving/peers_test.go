@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"testing"
 	"testing/synctest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The number of connections of one address is bounded, other addresses are not affected, and closed connections make room.
@@ -20,9 +22,7 @@ func TestConnectionsOfOneAddressAreBounded(t *testing.T) {
 		go func() { ended <- s.Run(ctx) }()
 		open := func(peer string) net.Conn {
 			conn, err := listener.dialFrom(peer)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			return conn
 		}
 		isServed := func(conn net.Conn) bool {

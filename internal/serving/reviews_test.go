@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 	"testing/synctest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Invalid tokens from a few addresses do not delay a token that was never allowed, such as a new token of Prometheus.
@@ -20,9 +22,7 @@ func TestNewTokenWaitsForOneReviewOnly(t *testing.T) {
 		synctest.Wait()
 		select {
 		case got := <-code:
-			if got != http.StatusOK {
-				t.Errorf("%d", got)
-			}
+			assert.Equal(t, got, http.StatusOK)
 		default:
 			t.Error("it still waits")
 		}

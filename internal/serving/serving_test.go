@@ -15,15 +15,15 @@ import (
 
 	"k8s.io/client-go/util/cert"
 	"k8s.io/component-base/metrics"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // run starts a server that runs until the test ends.
 func run(t *testing.T, handler http.Handler, config *tls.Config) *Server {
 	t.Helper()
 	s, err := Listen("a test", "127.0.0.1:0", handler, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
@@ -43,14 +43,10 @@ func run(t *testing.T, handler http.Handler, config *tls.Config) *Server {
 func get(t *testing.T, client *http.Client, url string) (int, string) {
 	t.Helper()
 	answer, err := client.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return answer.StatusCode, string(body)
 }
 
@@ -118,9 +114,7 @@ func TestListenReportsBadAddresses(t *testing.T) {
 func seen(t *testing.T, address string) string {
 	t.Helper()
 	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer conn.Close()
 	return conn.ConnectionState().PeerCertificates[0].Subject.CommonName
 }
@@ -128,13 +122,9 @@ func seen(t *testing.T, address string) string {
 func writePair(t *testing.T, certFile, keyFile, host string, at time.Time) {
 	t.Helper()
 	certificate, key, err := cert.GenerateSelfSignedCertKey(host, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for file, content := range map[string][]byte{certFile: certificate, keyFile: key} {
-		if err := errors.Join(os.WriteFile(file, content, 0o600), os.Chtimes(file, at, at)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, errors.Join(os.WriteFile(file, content, 0o600), os.Chtimes(file, at, at)))
 	}
 }
 
@@ -148,9 +138,7 @@ func TestCertificateIsReloaded(t *testing.T) {
 	begun := time.Unix(1_000_000, 0)
 	writePair(t, certFile, keyFile, "first", begun)
 	config, err := NewTLS(certFile, keyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	address := run(t, http.NotFoundHandler(), config).listener.Addr().String()
 	want := func(name string) {
 		t.Helper()
@@ -161,9 +149,7 @@ func TestCertificateIsReloaded(t *testing.T) {
 	want("first")
 	writePair(t, certFile, keyFile, "second", begun.Add(time.Minute))
 	want("second")
-	if err := errors.Join(os.WriteFile(keyFile, []byte("half"), 0o600), os.Chtimes(keyFile, begun, begun)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, errors.Join(os.WriteFile(keyFile, []byte("half"), 0o600), os.Chtimes(keyFile, begun, begun)))
 	want("second")
 	writePair(t, certFile, keyFile, "third", begun.Add(time.Hour))
 	want("third")
@@ -171,9 +157,7 @@ func TestCertificateIsReloaded(t *testing.T) {
 
 func TestCertificateIsMadeWithoutFiles(t *testing.T) {
 	config, err := NewTLS("", "", "box", "localhost")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	s := run(t, http.NotFoundHandler(), config)
 	if got := seen(t, s.listener.Addr().String()); !strings.HasPrefix(got, "localhost@") || !strings.HasPrefix(s.URL(), "https://") {
 		t.Errorf("got %s at %s", got, s.URL())

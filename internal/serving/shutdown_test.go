@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // pipes is a listener for in-memory connections made by a test.
@@ -97,9 +99,7 @@ func TestShutdownWaitsForRequests(t *testing.T) {
 				if took := time.Since(begun); took < c.ends || took > c.ends+time.Second {
 					t.Errorf("it ended after %v", took)
 				}
-				if got := <-answered; got != c.answered {
-					t.Errorf("answered: %v", got)
-				}
+				assert.Equal(t, <-answered, c.answered, "answered")
 			})
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func disrupted() []failurepolicy.Condition {
@@ -70,9 +71,7 @@ func TestCauseIsPutIntoWords(t *testing.T) {
 		if tc.pod.Phase == "" {
 			tc.pod.Phase = corev1.PodFailed
 		}
-		if got := cause.Of(&tc.pod, tc.match, names).Text(); got != tc.want {
-			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
-		}
+		assert.Equal(t, cause.Of(&tc.pod, tc.match, names).Text(), tc.want, tc.name)
 	}
 }
 
@@ -139,8 +138,6 @@ func TestShort(t *testing.T) {
 		"Pod failed: Evicted":                            {PodReason: "Evicted"},
 		"Pod failed, and no container shows why":         {},
 	} {
-		if got := f.Short(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		assert.Equal(t, f.Short(), want)
 	}
 }

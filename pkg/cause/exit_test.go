@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // CLI-04: exit codes are decoded, and 137 by the OOM killer is distinguished from 137 by another SIGKILL.
@@ -55,9 +56,7 @@ func TestExitCodesAreDecoded(t *testing.T) {
 		{-2147483648, "", "", ""},
 		{2147483647, "", "", ""},
 	} {
-		if got := cause.Signal(tc.code); got != tc.signal {
-			t.Errorf("%d: signal %q, want %q", tc.code, got, tc.signal)
-		}
+		assert.Equalf(t, cause.Signal(tc.code), tc.signal, "%d: signal", tc.code)
 		if got := cause.Meaning(tc.code, tc.reason); tc.wantText == "" && got != "" || !strings.Contains(got, tc.wantText) {
 			t.Errorf("%d %s: %q, want it to say %q", tc.code, tc.reason, got, tc.wantText)
 		}
@@ -92,7 +91,5 @@ func TestExitCodesHaveOneForm(t *testing.T) {
 // The exit code of a container that never ran means nothing.
 func TestContainerThatNeverRanHasNoExitCode(t *testing.T) {
 	failure := cause.Failure{Exit: cause.Exit{Container: "main", ExitCode: 128, Reason: "StartError"}}
-	if text := failure.Text(); text != "Container main could not be started (StartError)" {
-		t.Error(text)
-	}
+	assert.Equal(t, failure.Text(), "Container main could not be started (StartError)")
 }

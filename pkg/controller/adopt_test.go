@@ -15,6 +15,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // JOB-35: strays are adopted after one live read, in as many stages as necessary, and then belong to the Job.
@@ -64,9 +65,7 @@ func TestAdoptionNeedsTheLiveJob(t *testing.T) {
 		if f.did("adopt ns/a@7")+f.did("create") != 0 || f.did("get ns/train") != 1 || f.did("status") == 0 {
 			t.Errorf("%s: calls %q", name, f.calls)
 		}
-		if seen := f.cache.Job("uid").DeletionTimestamp != nil; seen != (c.live == deleting) {
-			t.Errorf("%s: the cache shows a deletion: %v", name, seen)
-		}
+		assert.Equalf(t, f.cache.Job("uid").DeletionTimestamp != nil, (c.live == deleting), "%s: the cache shows a deletion", name)
 	}
 }
 
@@ -127,9 +126,7 @@ func TestWebhookThatRelabelsPodsIsAnError(t *testing.T) {
 	if _, err := f.engine.Sync(t.Context(), "uid"); err == nil || !strings.Contains(err.Error(), "selector") {
 		t.Error(err)
 	}
-	if f.did("create") != 1 {
-		t.Errorf("calls: %q", f.calls)
-	}
+	assert.Equalf(t, f.did("create"), 1, "calls: %q", f.calls)
 }
 
 // TRK-25: a webhook that undoes patches leads to an error, not to an endless loop.

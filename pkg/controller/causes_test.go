@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func exited(name string, code int32, reason string) corev1.ContainerStatus {
@@ -147,9 +148,7 @@ func TestEventOfRestartsOutlivesThePod(t *testing.T) {
 			pod.ResourceVersion = strconv.Itoa(100 + i)
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
 			f.addPods(pod)
-			if err := f.sync(); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, f.sync())
 			if i < len(test.versions)-1 && len(events.texts) > 0 {
 				t.Errorf("%s: too early: %q", name, events.texts)
 			}

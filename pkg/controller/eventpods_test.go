@@ -20,6 +20,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/eventwriter"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/kubefake"
 )
 
@@ -65,18 +66,14 @@ func TestEventsOfPodsFollowTheWrite(t *testing.T) {
 			recorded.want(t, what, texts...)
 		}
 		f.addJob(ourJob(n))
-		if err := f.sync(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, f.sync())
 		want("created", "Normal SuccessfulCreate: ", known("Created", f.podsOf("train-")))
 		for i := range n {
 			pod := runningPod(fmt.Sprintf("untracked-%d", i), ourJob(n))
 			pod.Finalizers = nil
 			f.addPods(pod)
 		}
-		if err := f.sync(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, f.sync())
 		want("deleted", "Normal SuccessfulDelete: ", known("Deleted", f.podsOf("untracked-")))
 	}
 }
@@ -251,9 +248,7 @@ func TestNumberOfEventsDoesNotFollowPods(t *testing.T) {
 		if rounds > completions {
 			t.Fatalf("%d pods have ended in %d rounds", ended, rounds)
 		}
-		if err := f.sync(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, f.sync())
 		for uid, pod := range f.pods {
 			delete(f.pods, uid)
 			if pod.Status.Phase != "" || len(pod.Finalizers) == 0 {
@@ -278,9 +273,7 @@ func TestNumberOfEventsDoesNotFollowPods(t *testing.T) {
 	}
 	t.Logf("%d requests in %d minutes", requests, minutes)
 	events, err := client.CoreV1().Events("").List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	created, known := 0, []string{}
 	for _, e := range events.Items {
 		known = append(known, fmt.Sprintf("%s x%d: %s", e.Reason, e.Count, e.Message))

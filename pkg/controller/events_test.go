@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // An event about a condition has the condition's message; it is emitted only with the write that stored the condition
@@ -38,9 +38,7 @@ func TestEventsAboutConditions(t *testing.T) {
 		"resumed":   {after: with(batchv1.JobSuspended, corev1.ConditionFalse, "JobResumed", "Job resumed"), want: []event{{"Normal", "Resumed", "Job resumed"}}},
 		"decided":   {after: with(batchv1.JobFailureTarget, corev1.ConditionTrue, "DeadlineExceeded", "m")},
 	} {
-		if got := storedEvents(&batchv1.Job{}, c.after, &c.found); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %+v", name, got)
-		}
+		assert.SlicesEqual(t, storedEvents(&batchv1.Job{}, c.after, &c.found), c.want, name)
 		if got := storedEvents(c.after, c.after, &c.found); len(got) > 0 {
 			t.Errorf("%s: told though the condition is not new: %+v", name, got)
 		}
@@ -65,9 +63,7 @@ func TestProblemsOfTheSpecAreWarnings(t *testing.T) {
 			"backoffLimitPerIndex counts failed pods; with restartPolicy OnFailure, containers restart in their pod, and their failures do not count",
 		},
 	}
-	if got := findingEvents(&plan.Findings); !slices.Equal(got, want) {
-		t.Errorf("%+v", got)
-	}
+	assert.SlicesEqual(t, findingEvents(&plan.Findings), want)
 	unknown := findingEvents(&reconcile.Findings{UnknownMode: "Weird"})
 	if len(unknown) != 1 || unknown[0].reason != "UnknownCompletionMode" || !strings.Contains(unknown[0].message, "Weird") {
 		t.Errorf("%+v", unknown)
@@ -94,9 +90,7 @@ func TestUnsupportedSchedulingGetsOneEvent(t *testing.T) {
 	}}
 	f.addJob(job)
 	for range 2 {
-		if err := f.sync(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, f.sync())
 	}
 	heard.want(t, "a gang", "Warning SchedulingNotSupported: No pods are created: the Job requests workload-aware scheduling (spec.scheduling.schedulingPolicy.gang), which this controller does not support")
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 var testTime = time.Unix(1_000_000, 0)
@@ -94,9 +95,7 @@ func (ignoring) StrayChanged([]*batchv1.Job)  {}
 // addJob puts a Job of ours, with the generated selector, into the cache and the cluster.
 func (f *fakeCluster) addJob(job *batchv1.Job) {
 	f.live = job
-	if err := f.cache.JobStore("").Add(job); err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NoError(f.t, f.cache.JobStore("").Add(job))
 }
 
 // addPods puts pods into the cache and the cluster.
@@ -104,9 +103,7 @@ func (f *fakeCluster) addPods(pods ...*corev1.Pod) {
 	store := f.cache.PodStore("")
 	for _, pod := range pods {
 		f.pods[pod.UID] = pod
-		if err := store.Add(pod); err != nil {
-			f.t.Fatal(err)
-		}
+		assert.NoError(f.t, store.Add(pod))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // PFN-09, BLI-34, PRP-18, SUC-19: each gate switches its own feature, and all are enabled by default.
@@ -33,21 +34,15 @@ func TestEachGateSwitchesItsFeature(t *testing.T) {
 	} {
 		gate := NewFeatureGate()
 		if value != "" {
-			if err := gate.Set(value); err != nil {
-				t.Fatalf("%s: %v", value, err)
-			}
+			assert.NoError(t, gate.Set(value), value)
 		}
 		c := Config{FeatureGate: gate}
 		c.setDefaults()
-		if c.Limits.Features != want {
-			t.Errorf("%q: got %+v, want %+v", value, c.Limits.Features, want)
-		}
+		assert.Equal(t, c.Limits.Features, want, value)
 	}
 	c := Config{}
 	c.setDefaults()
-	if c.Limits.Features != reconcile.AllFeatures() {
-		t.Errorf("without a gate: %+v", c.Limits.Features)
-	}
+	assert.Equal(t, c.Limits.Features, reconcile.AllFeatures(), "without a gate")
 	// PFP-17: podFailurePolicy has no switch, as in Kubernetes since 1.31.
 	if err := NewFeatureGate().Set("JobPodFailurePolicy=false"); err == nil {
 		t.Error("JobPodFailurePolicy=false is accepted")
@@ -58,9 +53,7 @@ func TestEachGateSwitchesItsFeature(t *testing.T) {
 // which is an error.
 func TestEveryJobIsOursWithoutManagedBy(t *testing.T) {
 	gate := NewFeatureGate()
-	if err := gate.Set("JobManagedBy=false"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, gate.Set("JobManagedBy=false"))
 	instead := Config{FeatureGate: gate, ReplaceBuiltin: true}
 	if err := instead.Validate(); err != nil {
 		t.Error(err)
@@ -83,15 +76,11 @@ func TestJobsOfOthersAreCountedOnce(t *testing.T) {
 			job := ourJob(1)
 			job.UID, job.ResourceVersion, job.Spec.ManagedBy = types.UID("uid-"+version), version, by
 			for range 2 {
-				if err := cache.JobStore("").Update(job); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, cache.JobStore("").Update(job))
 			}
 		}
 		want := map[bool]float64{true: 2}[replace]
-		if got := valueOf(t, registry, "jobs_by_external_controller_total"); got != want {
-			t.Errorf("replacing %v: %v, want %v", replace, got, want)
-		}
+		assert.Equalf(t, valueOf(t, registry, "jobs_by_external_controller_total"), want, "replacing %v", replace)
 	}
 }
 
@@ -99,9 +88,7 @@ func TestJobsOfOthersAreCountedOnce(t *testing.T) {
 func valueOf(t *testing.T, registry kubemetrics.KubeRegistry, name string) (sum float64) {
 	t.Helper()
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, family := range families {
 		if family.GetName() == "job_controller_"+name {
 			for _, m := range family.Metric {

@@ -18,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // SCL-11: the memory of a Job with nothing left to do is freed after a while, not earlier.
@@ -72,9 +73,7 @@ func TestFailuresKeepTheTimeOfTheirFirstSight(t *testing.T) {
 	released := &reconcile.Pod{UID: "a", Phase: corev1.PodFailed}
 	step := func(want, got string) {
 		t.Helper()
-		if got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		assert.Equal(t, got, want)
 		clock.Step(400 * time.Millisecond)
 	}
 

@@ -10,6 +10,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Ending Jobs come first, each once, including Jobs that began to end while they waited.
@@ -58,9 +59,7 @@ func TestPriorityOfCalls(t *testing.T) {
 		if _, err := f.engine.Sync(t.Context(), job.UID); err != nil {
 			t.Fatal(err)
 		}
-		if f.priorities[0] != c.creates {
-			t.Errorf("%d pods: created with priority %d", c.pods, f.priorities[0])
-		}
+		assert.Equalf(t, f.priorities[0], c.creates, "%d pods: created with priority", c.pods)
 		f.priorities = nil
 		clock.Step(f.engine.config.BatchPeriod) // No status write is postponed.
 		for _, pod := range slices.Collect(maps.Values(f.pods))[:c.ended] {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // TRK-03: another client that releases a pod may have recorded it first. The Job is read before another pod is created.
@@ -95,9 +96,7 @@ func TestRecordedPodWithoutLabelsIsNotGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		lists := slices.DeleteFunc(f.calls, func(call string) bool { return !strings.HasPrefix(call, "list") })
-		if !slices.Equal(lists, c.want) {
-			t.Errorf("%s: %q, want %q", name, lists, c.want)
-		}
+		assert.SlicesEqual(t, lists, c.want, name)
 	}
 }
 
@@ -127,12 +126,8 @@ func TestUnrecordedReleaseIsNoted(t *testing.T) {
 		d.OnReleased(func(types.UID) { noted = true })
 		job := ourJob(2)
 		job.Status = c.status
-		if err := cache.JobStore("").Add(job); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, cache.JobStore("").Add(job))
 		d.PodChanged(observe.PodChange{Job: job.UID, Old: c.old, New: c.new})
-		if noted != c.want {
-			t.Errorf("%s: noted %v, want %v", name, noted, c.want)
-		}
+		assert.Equalf(t, noted, c.want, "%s: noted", name)
 	}
 }

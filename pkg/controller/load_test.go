@@ -21,6 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
@@ -83,9 +84,7 @@ func (f *transit) work() {
 		for uid := range due {
 			f.writes = 0
 			result, err := f.engine.Sync(klog.NewContext(f.t.Context(), logr.Discard()), uid)
-			if err != nil {
-				f.t.Fatal(err)
-			}
+			assert.NoError(f.t, err)
 			f.dispatcher.Synced(uid, result, err)
 		}
 	}
@@ -98,9 +97,7 @@ func (f *transit) deliver(store observe.Store, object any, gone bool) {
 	if gone {
 		deliver = store.Delete
 	}
-	if err := deliver(object); err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NoError(f.t, deliver(object))
 }
 
 // create runs n Jobs to their end.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,15 +20,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // counted returns the counters, and the counts of histograms, that are not zero.
 func counted(t *testing.T, registry kubemetrics.KubeRegistry, prefix string) map[string]float64 {
 	t.Helper()
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	out := map[string]float64{}
 	for _, family := range families {
 		name, ours := strings.CutPrefix(family.GetName(), "job_controller_")
@@ -183,9 +181,7 @@ func TestForeignStatusIsNoticed(t *testing.T) {
 	if got := counted(t, registry, "foreign_status"); got["foreign_status_writes_total"] != 1 {
 		t.Errorf("%v", got)
 	}
-	if got := otherManagers(edited); !slices.Equal(got, []string{"kube-controller-manager"}) {
-		t.Errorf("by %v", got)
-	}
+	assert.SlicesEqual(t, otherManagers(edited), []string{"kube-controller-manager"}, "by")
 }
 
 // MGB-16, JOB-50: the first of several tries without a response was stored. It is recognized as ours and reported once.

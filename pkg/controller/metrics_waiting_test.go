@@ -21,6 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // waitingCluster is a fakeCluster with a clock, whose cache reports pods to the metrics, and that may refuse to create
@@ -99,9 +100,7 @@ func TestDoomedJobIsMeasured(t *testing.T) {
 		w.expect(string(bound), "oldest_doomed", map[string]float64{"oldest_doomed_job_age_seconds": 120})
 		last := w.pods["uid-a"].DeepCopy()
 		last.Finalizers, last.DeletionGracePeriodSeconds = nil, ptr.To[int64](0)
-		if err := w.cache.PodStore("").Delete(last); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, w.cache.PodStore("").Delete(last))
 		w.sync()
 		if !reconcile.IsFinished(w.cache.Job("uid")) {
 			t.Fatalf("the Job has not finished: %v", w.calls)
@@ -114,9 +113,7 @@ func TestDoomedJobIsMeasured(t *testing.T) {
 func TestDoomedJobIsForgotten(t *testing.T) {
 	for name, forget := range map[string]func(*waitingCluster){
 		"gone": func(w *waitingCluster) {
-			if err := w.cache.JobStore("").Delete(w.cache.Job("uid")); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, w.cache.JobStore("").Delete(w.cache.Job("uid")))
 			w.sync()
 		},
 		"deleted": func(w *waitingCluster) {
@@ -193,9 +190,7 @@ func TestRefusedPodsAreMeasured(t *testing.T) {
 	w.sync()
 	w.expectRefused("when all could", map[string]float64{})
 	families, err := w.registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, family := range families {
 		if family.GetName() == "job_controller_jobs_refused_pods" && len(family.GetMetric()) != 9 {
 			t.Errorf("%d reasons are served, want all, with 0: %v", len(family.GetMetric()), family)
@@ -211,9 +206,7 @@ func TestRefusedPodsAreForgotten(t *testing.T) {
 			w.sync()
 		},
 		"gone": func(w *waitingCluster) {
-			if err := w.cache.JobStore("").Delete(w.cache.Job("uid")); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, w.cache.JobStore("").Delete(w.cache.Job("uid")))
 			w.sync()
 		},
 		"its namespace ends (JOB-46)": func(w *waitingCluster) {

@@ -20,6 +20,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // refusingPods calls a function before it creates a pod.
@@ -204,12 +205,8 @@ func TestEachChangeThatMattersBringsASync(t *testing.T) {
 		before := reconcile.Pod{Phase: corev1.PodRunning}
 		after := before
 		change(&after)
-		if got := podUrgency(observe.PodChange{Old: &before, New: &after, Active: 1}, true); got != batched {
-			t.Errorf("%s: %v", name, got)
-		}
-		if got := podUrgency(observe.PodChange{Old: &after, New: &after, Active: 1}, true); got != ignore {
-			t.Errorf("%s does not change: %v", name, got)
-		}
+		assert.Equal(t, podUrgency(observe.PodChange{Old: &before, New: &after, Active: 1}, true), batched, name)
+		assert.Equalf(t, podUrgency(observe.PodChange{Old: &after, New: &after, Active: 1}, true), ignore, "%s does not change", name)
 	}
 }
 

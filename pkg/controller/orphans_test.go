@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // madePod returns a pod that this program created for the Job train.
@@ -124,9 +125,7 @@ func TestLostPodIsAdoptedOrReleased(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		writes := slices.DeleteFunc(f.calls, func(c string) bool { return !strings.Contains(c, "/p@") })
-		if strings.Join(writes, " ") != c.want {
-			t.Errorf("%s: got %q, want %q", name, writes, c.want)
-		}
+		assert.Equal(t, strings.Join(writes, " "), c.want, name)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // JOB-53: the first event is handled at once, and a burst of 1000 events leads to at most two syncs in the first
@@ -31,16 +32,10 @@ func TestBurstOfEventsIsTwoSyncs(t *testing.T) {
 	if len(syncs) > 2 {
 		t.Errorf("%d syncs in a second", len(syncs))
 	}
-	if d := b.delay("other", start); d != 0 {
-		t.Errorf("another Job waits %v", d)
-	}
-	if d := b.delay("job", start.Add(time.Hour)); d != 0 {
-		t.Errorf("after a quiet hour: %v", d)
-	}
+	assert.Equal(t, b.delay("other", start), 0, "another Job waits")
+	assert.Equal(t, b.delay("job", start.Add(time.Hour)), 0, "after a quiet hour")
 	b.forget("job")
-	if d := b.delay("job", start.Add(time.Hour)); d != 0 {
-		t.Errorf("after forget: %v", d)
-	}
+	assert.Equal(t, b.delay("job", start.Add(time.Hour)), 0, "after forget")
 }
 
 // JOB-53, JOB-54: the changes that are batched, and the changes that are not.
@@ -60,9 +55,7 @@ func TestChangedSpecDoesNotWait(t *testing.T) {
 		"label":   {observe.JobChange{Old: job(1, ""), New: job(1, "b")}, batched},
 		"deleted": {observe.JobChange{Old: job(1, ""), New: deleted}, atOnce},
 	} {
-		if got := jobUrgency(c.change); got != c.want {
-			t.Errorf("job %s: got %v, want %v", name, got, c.want)
-		}
+		assert.Equalf(t, jobUrgency(c.change), c.want, "job %s", name)
 	}
 	running := &reconcile.Pod{Phase: corev1.PodRunning}
 	ready := &reconcile.Pod{Phase: corev1.PodRunning, Ready: true}
@@ -83,14 +76,10 @@ func TestChangedSpecDoesNotWait(t *testing.T) {
 		"how it ended is told":  {observe.PodChange{Old: unreported, New: ended}, atOnce},
 		"seen first when ended": {observe.PodChange{New: ended}, atOnce},
 	} {
-		if got := podUrgency(c.change, true); got != c.want {
-			t.Errorf("pod %s: got %v, want %v", name, got, c.want)
-		}
+		assert.Equalf(t, podUrgency(c.change, true), c.want, "pod %s", name)
 	}
 	// Without a podFailurePolicy, the exit code does not matter.
-	if got := podUrgency(observe.PodChange{Old: ready, New: unreported}, false); got != atOnce {
-		t.Errorf("how it ended does not matter: got %v", got)
-	}
+	assert.Equal(t, podUrgency(observe.PodChange{Old: ready, New: unreported}, false), atOnce, "how it ended does not matter")
 	if got := podUrgency(observe.PodChange{Old: unreported, New: ended}, false); got != batched {
 		t.Errorf("how it ended is reported, and does not matter: got %v", got)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // JOB-56: once the controller is to stop, no operation of a stage begins: earlier decisions must not undo the work of
@@ -112,16 +113,12 @@ func TestShutdownSendsNothingThatWaits(t *testing.T) {
 		api := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { sent.Add(1) }))
 		ctx, stop := context.WithCancel(t.Context())
 		client, err := kube.NewForConfig(&rest.Config{Host: api.URL, RateLimiter: limiterAtStop{stop: stop}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		f, registry := newMetered(t)
 		events := &heard{}
 		f.engine.config.Recorder = events
 		live, err := cluster.NewLive(client, time.Minute, f.engine.config.Clock, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		f.engine.cluster = cluster.Metered(live.Cluster(8), f.engine.config.Metrics)
 		job := ourJob(2)
 		f.addJob(job)

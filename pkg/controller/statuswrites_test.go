@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // TRK-19: after a creation that may have succeeded despite its error, the pods are listed before anything else is
@@ -68,9 +70,7 @@ func TestUnansweredWriteKeepsItsBackoff(t *testing.T) {
 	}
 	sent.ResourceVersion = "50"
 	f.addJob(sent)
-	if err := f.cache.PodStore("").Delete(failed); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, f.cache.PodStore("").Delete(failed))
 	f.statusErr, f.onStatus = nil, nil
 	if _, err := f.engine.Sync(t.Context(), "uid"); err != nil {
 		t.Fatal(err)

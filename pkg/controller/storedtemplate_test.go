@@ -24,6 +24,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // storedJob returns the JSON of an Indexed Job of ours, with additional fields in the spec of its template.
@@ -42,9 +43,7 @@ const newerTemplate = `{"metadata":{"creationTimestamp":null,"labels":{"app":"x"
 func decodeJob(t *testing.T, text string) *observe.NamedJob {
 	t.Helper()
 	job := &observe.NamedJob{}
-	if err := json.Unmarshal([]byte(text), job); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(text), job))
 	return job
 }
 
@@ -54,9 +53,7 @@ func TestPodHasTheStoredTemplate(t *testing.T) {
 	job := decodeJob(t, storedJob(1, newerTemplate))
 	pod := podFor(&job.Job, reconcile.NewPod{Index: 3, Attempt: 1})
 	body, err := withTemplate(pod, job.Template)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, want := range []string{
 		`"apiVersion":"v1"`, `"kind":"Pod"`, `"generateName":"train-3-"`, `"note":"y"`, `"batch.kubernetes.io/job-tracking"`, `"hostname":"train-3"`,
 		`"newToPods":{"number":12345678901234567,"list":[1,"two"]}`, `"newToSecurity":true`, `"runAsUser":7`, `"hostNetwork":false`,
@@ -68,9 +65,7 @@ func TestPodHasTheStoredTemplate(t *testing.T) {
 	}
 	// Decoded into our types, the pod is the same as one built from them.
 	again := &corev1.Pod{}
-	if err := json.Unmarshal(body, again); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(body, again))
 	typed, _ := json.Marshal(pod.Spec)
 	if text, _ := json.Marshal(again.Spec); string(text) != string(typed) {
 		t.Errorf("got  %s\nwant %s", text, typed)
@@ -90,9 +85,7 @@ func TestTemplateThatCannotBeKeptMakesNoPods(t *testing.T) {
 		created := 0
 		f.engine.cluster.CreateJSON = f.createJSON(&created)
 		job := decodeJob(t, storedJob(1, template))
-		if err := f.cache.JobStore("").Add(job); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, f.cache.JobStore("").Add(job))
 		err := f.sync()
 		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), field) || f.did("create") != 0 || created != 0 || f.did("list") != 0 {
 			t.Errorf("%s: %v, calls %q", field, err, f.calls)
@@ -120,9 +113,7 @@ func (f *fakeCluster) createJSON(created *int) func(context.Context, string, []b
 // JOB-39: without a way to write such a pod, none is written, and no field is lost silently.
 func TestNoPodIsCreatedWithoutItsWholeTemplate(t *testing.T) {
 	f := newFakeCluster(t, nil)
-	if err := f.cache.JobStore("").Add(decodeJob(t, storedJob(1, newerTemplate))); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, f.cache.JobStore("").Add(decodeJob(t, storedJob(1, newerTemplate))))
 	if _, err := f.engine.Sync(t.Context(), "uid"); err == nil || f.did("create") != 0 {
 		t.Errorf("%v, calls %q", err, f.calls)
 	}
@@ -192,13 +183,9 @@ func (s *podServer) cluster(t *testing.T) cluster.Cluster {
 	client, err := kube.NewForConfig(&rest.Config{Host: s.URL, ContentConfig: rest.ContentConfig{
 		ContentType: runtime.ContentTypeProtobuf, AcceptContentTypes: runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON,
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	live, err := cluster.NewLive(client, Config{}.WithDefaults().CallTimeout, clock.RealClock{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return live.Cluster(1)
 }
 
@@ -211,9 +198,7 @@ func TestNewerFieldsReachTheWire(t *testing.T) {
 	if err != nil || !strings.Contains(string(job.Template), "newToPods") || job.Spec.Template.Spec.Containers[0].Name != "main" {
 		t.Fatalf("%v, %+v", err, job)
 	}
-	if err := f.cache.JobStore("").Add(job); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, f.cache.JobStore("").Add(job))
 	syncer := &jobSync{Engine: NewEngine(f.engine.config, f.cache, live), uid: "uid", job: &job.Job, template: job.Template, skip: map[types.UID]why{}}
 	if _, err := syncer.apply(t.Context(), &reconcile.Plan{Create: []reconcile.NewPod{{Index: 0, Attempt: 1}}}); err != nil || len(syncer.errs) > 0 {
 		t.Fatal(err, syncer.errs)

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func templateJob(name string) *batchv1.Job {
@@ -51,9 +52,7 @@ func TestIndexedPodKnowsItsIndex(t *testing.T) {
 	before := job.DeepCopy()
 	pod := podFor(job, reconcile.NewPod{Index: 3, Attempt: 2})
 	other := podFor(job, reconcile.NewPod{Index: 4, Attempt: 1})
-	if !reflect.DeepEqual(job, before) {
-		t.Error("the Job was changed")
-	}
+	assert.DeepEqual(t, job, before, "the Job was changed")
 	if other.Annotations[AttemptAnnotation] != "1" || pod.Annotations[AttemptAnnotation] != "2" || pod.Labels[batchv1.JobCompletionIndexAnnotation] != "3" ||
 		pod.Annotations[batchv1.JobCompletionIndexAnnotation] != "3" || other.Labels[batchv1.JobCompletionIndexAnnotation] != "4" {
 		t.Errorf("labels %v, annotations %v", pod.Labels, pod.Annotations)

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
@@ -43,9 +44,7 @@ func TestEstimateIsAnUpperBound(t *testing.T) {
 		for _, kind := range []reflect.Type{reflect.TypeFor[corev1.Pod](), reflect.TypeFor[map[string]any]()} {
 			into := reflect.New(kind)
 			empty := measure.Size(into.Interface())
-			if err := json.Unmarshal([]byte(data), into.Interface()); err != nil {
-				t.Fatal(name, err)
-			}
+			assert.NoError(t, json.Unmarshal([]byte(data), into.Interface()), name)
 			takes := measure.Size(into.Interface()) - empty
 			if estimate := sizeOf(kind, []byte(data), 1<<40) - int64(kind.Size()); estimate < takes || estimate > 6*takes+200_000 {
 				t.Errorf("%s as %v: estimated %d, takes %d", name, kind, estimate, takes)
@@ -79,9 +78,7 @@ func TestValuesShareTheMemory(t *testing.T) {
 	left := int64(4000)
 	d := NewDecoder(strings.NewReader(strings.Repeat("{}\n", 10)), 5, &left)
 	for range 3 {
-		if err := d.Decode(&corev1.Pod{}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, d.Decode(&corev1.Pod{}))
 	}
 	if err := d.Decode(&corev1.Pod{}); !errors.Is(err, ErrMemory) {
 		t.Errorf("error %v, %d left", err, left)
@@ -115,9 +112,7 @@ func TestMembersAreDecodedOneByOne(t *testing.T) {
 		case err != nil:
 			got += err.Error()
 		}
-		if got != want {
-			t.Errorf("%s became %q, want %q", data, got, want)
-		}
+		assert.Equalf(t, got, want, "%s became", data)
 	}
 }
 

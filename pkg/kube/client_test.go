@@ -25,6 +25,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/kubefake"
 )
 
@@ -89,9 +90,7 @@ func TestRequestsAreThoseOfAClientset(t *testing.T) {
 			defer server.Close()
 			config.Host, config.QPS = server.URL, -1
 			client, err := makeClient(&config)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			allCalls(t.Context(), client)
 			return api.requests
 		}
@@ -114,9 +113,7 @@ func TestRequestsAreThoseOfAClientset(t *testing.T) {
 // The groups share a rate limiter, as in a Clientset.
 func TestGroupsShareALimit(t *testing.T) {
 	client, err := kube.NewForConfig(&rest.Config{Host: "http://localhost", QPS: 0.001, Burst: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	core, batch := client.CoreV1().RESTClient().GetRateLimiter(), client.BatchV1().RESTClient().GetRateLimiter()
 	if core != batch || !core.TryAccept() || !batch.TryAccept() || core.TryAccept() {
 		t.Error("a burst of 2 is not 2 requests for both groups together")
@@ -130,9 +127,7 @@ func TestServerVersion(t *testing.T) {
 	for body, want := range map[string]string{`{"major":"1","minor":"36","gitVersion":"v1.36.3"}`: "v1.36.3", "no": ""} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }))
 		client, err := kube.NewForConfig(&rest.Config{Host: server.URL, Timeout: time.Minute})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		info, err := kube.ServerVersion(t.Context(), client)
 		if (err == nil) != (want != "") || want != "" && !reflect.DeepEqual(info.GitVersion, want) {
 			t.Errorf("%s: %v, %v", body, info, err)

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // CLI-01: only the API server's own answer means that an object does not exist.
@@ -22,8 +23,6 @@ func TestNotFoundIsTheAPIServersAnswer(t *testing.T) {
 		"a proxy":        {apierrors.NewGenericServerResponse(http.StatusNotFound, "get", jobs, "a", "404 page not found", 0, true), false},
 		"a kubelet":      {apierrors.NewGenericServerResponse(http.StatusNotFound, "get", jobs, "a", "404 page not found", 0, false), true},
 	} {
-		if got := kube.IsNotFound(c.err); got != c.want {
-			t.Errorf("%s: %v", name, got)
-		}
+		assert.Equal(t, kube.IsNotFound(c.err), c.want, name)
 	}
 }

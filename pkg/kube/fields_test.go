@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func wholePod() *corev1.Pod {
@@ -53,13 +54,9 @@ func somePod() corev1.Pod {
 // Requirements: IDL-08
 func TestFieldsOfPodsAreRead(t *testing.T) {
 	message, err := wholePod().Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	some, err := kube.FieldsOf[corev1.Pod](somePaths...).AppendTo(nil, message)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var got corev1.Pod
 	if err := got.Unmarshal(some); err != nil || !reflect.DeepEqual(got, somePod()) {
 		t.Errorf("%v\n%+v\nwant\n%+v", err, got, somePod())
@@ -102,9 +99,7 @@ func FuzzFields(f *testing.F) {
 		if err != nil {
 			t.Skip() // It is stricter with groups, which no API message has.
 		}
-		if err := some.Unmarshal(kept); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, some.Unmarshal(kept))
 		if some.Name != whole.Name || some.Status.Phase != whole.Status.Phase || len(some.Spec.Containers) != len(whole.Spec.Containers) ||
 			!reflect.DeepEqual(some.Finalizers, whole.Finalizers) {
 			t.Errorf("%+v\n%+v", some, whole)
@@ -117,9 +112,7 @@ func encoded(t *testing.T, object runtime.Object) []byte {
 	t.Helper()
 	var body bytes.Buffer
 	codec := kube.Codecs.EncoderForVersion(protobuf.NewSerializer(kube.Scheme, kube.Scheme), corev1.SchemeGroupVersion)
-	if err := codec.Encode(object, &body); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, codec.Encode(object, &body))
 	return body.Bytes()
 }
 
@@ -131,9 +124,7 @@ func frames(t *testing.T, objects ...runtime.Object) (stream []byte) {
 			event.Type = string(watch.Error)
 		}
 		data, err := event.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		stream = append(stream, 0, 0, byte(len(data)>>8), byte(len(data)))
 		stream = append(stream, data...)
 	}
@@ -168,9 +159,7 @@ func TestClientReadsOnlyTheseFieldsOfPods(t *testing.T) {
 	}))
 	defer server.Close()
 	client, err := kube.NewForPods(&rest.Config{Host: server.URL, QPS: -1}, kube.FieldsOf[corev1.Pod](somePaths...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	pods := client.CoreV1().Pods("ns1")
 
 	next = "one"
@@ -186,9 +175,7 @@ func TestClientReadsOnlyTheseFieldsOfPods(t *testing.T) {
 	}
 	next = "watch"
 	watched, err := pods.Watch(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if event := <-watched.ResultChan(); event.Type != watch.Modified || !reflect.DeepEqual(event.Object, &want) {
 		t.Errorf("%+v", event)
 	}
@@ -246,9 +233,7 @@ func TestForeignPodsAreIdentifiedOnly(t *testing.T) {
 		"some fields": {kube.FieldsOf[corev1.Pod](somePaths...), []corev1.Pod{identified, somePod(), somePod()}},
 	} {
 		client, err := kube.NewForPods(&rest.Config{Host: server.URL, QPS: -1}, c.fields)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if client, err = kube.WithoutForeign(client, foreign); err != nil {
 			t.Fatal(err)
 		}
@@ -257,9 +242,7 @@ func TestForeignPodsAreIdentifiedOnly(t *testing.T) {
 			t.Errorf("%s: list: %v\n%+v\nwant\n%+v", name, err, list.Items, c.want)
 		}
 		watched, err := client.CoreV1().Pods("ns1").Watch(t.Context(), metav1.ListOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		for i := range c.want {
 			if event := <-watched.ResultChan(); !reflect.DeepEqual(event.Object, &c.want[i]) {
 				t.Errorf("%s: event %d: %+v", name, i, event)

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // answerOf returns an answer of the API server with this object.
@@ -77,8 +78,6 @@ func TestBrokenAnswersAreErrors(t *testing.T) {
 // Requirements: POL-06
 func TestAnswersInProtobufAreRecognized(t *testing.T) {
 	for text, want := range map[string]bool{"k8s\x00": true, "k8s": false, "": false, `{"kind":"PodList"}`: false} {
-		if got := kube.IsProtobuf(bufio.NewReader(strings.NewReader(text))); got != want {
-			t.Errorf("%q: %v", text, got)
-		}
+		assert.Equal(t, kube.IsProtobuf(bufio.NewReader(strings.NewReader(text))), want, text)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: RUN-14, RTY-27
@@ -41,8 +42,6 @@ func TestWritesWithoutAClearAnswerMayBeDone(t *testing.T) {
 		"a proxy without upstream": {generic(http.StatusBadGateway), true},
 		"unavailable":              {apierrors.NewServiceUnavailable("etcd"), true},
 	} {
-		if got := kube.MayBeDone(tc.err); got != tc.want {
-			t.Errorf("%s: %v", what, got)
-		}
+		assert.Equal(t, kube.MayBeDone(tc.err), tc.want, what)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // limiter calls wait for each request.
@@ -48,9 +49,7 @@ func podServer(t *testing.T, http2 bool, answer http.HandlerFunc) (config *rest.
 func createPod(ctx context.Context, t *testing.T, config *rest.Config) error {
 	t.Helper()
 	client, err := kube.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	_, err = client.CoreV1().Pods("ns").Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
 	return err
 }
@@ -134,16 +133,12 @@ func TestCallThatWaitsToReplaceADeadConnectionIsNotSent(t *testing.T) {
 		return kept, err
 	}
 	client, err := kube.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	create := func() error {
 		_, err := client.CoreV1().Pods("ns").Create(kube.UntilSent(ctx), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
 		return err
 	}
-	if err := create(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, create())
 	kept.dead.Store(true)
 	err = create()
 	close(outage)

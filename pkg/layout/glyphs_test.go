@@ -1,6 +1,10 @@
 package layout
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+)
 
 // Issue 17: the cursor and the marks of states, which appear side by side in a row, all differ.
 func TestMarksInARowDiffer(t *testing.T) {
@@ -17,7 +21,5 @@ func TestMarksInARowDiffer(t *testing.T) {
 
 func TestToASCIIReplacesEachMark(t *testing.T) {
 	const text, want = "exit 1 ×3 · “no space”…", `exit 1 x3 - "no space"...`
-	if got := ToASCII(Of(Text(Warn, text))).String(); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	assert.Equal(t, ToASCII(Of(Text(Warn, text))).String(), want)
 }

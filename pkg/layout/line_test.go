@@ -7,6 +7,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // pieces returns texts that are difficult for terminals and Unicode width tables.
@@ -100,9 +102,7 @@ func TestCut(t *testing.T) {
 		{"abcdef", 0, "…", ""}, {"abcdef", -3, "…", ""}, {"日本語", 5, "…", "日本…"}, {"日本語", 4, "…", "日…"}, {"e\u0301e\u0301e\u0301", 2, "…", "e\u0301…"}, {"", 0, "…", ""},
 		{"abcd", 3, "", "abc"}, {"a日本", 4, "", "a日"}, {"a", 0, "", ""},
 	} {
-		if got := Plainly(tc.text).Cut(tc.width, tc.ellipsis).String(); got != tc.want {
-			t.Errorf("%q cut to %d is %q, want %q", tc.text, tc.width, got, tc.want)
-		}
+		assert.Equalf(t, Plainly(tc.text).Cut(tc.width, tc.ellipsis).String(), tc.want, "%q cut to %d", tc.text, tc.width)
 	}
 	got := Of(Text(Good, "abc"), Text(Bad, "def"), Text(Warn, "ghi")).Cut(5, "…")
 	if got.String() != "abcd…" || got[len(got)-1].Style() != Bad {
@@ -136,26 +136,16 @@ func TestLayout(t *testing.T) {
 	if want := "abc…  x|b     y|a l…"; strings.Join(got, "|") != want {
 		t.Errorf("Beside: %q, want %q", got, want)
 	}
-	if got := Beside(nil, 2, 1, right, "…")[1].String(); got != "   y" {
-		t.Errorf("Beside nothing: %q", got)
-	}
-	if got := Spread(10, Plainly("left"), Plainly("right"), "…").String(); got != "left right" {
-		t.Errorf("Spread: %q", got)
-	}
-	if got := Spread(4, Plainly("left"), Plainly("right"), "…").String(); got != "rig…" {
-		t.Errorf("Spread without room: %q", got)
-	}
-	if got := Plainly("x").Indent(3).String(); got != "   x" {
-		t.Errorf("Indent: %q", got)
-	}
+	assert.Equal(t, Beside(nil, 2, 1, right, "…")[1].String(), "   y", "Beside nothing")
+	assert.Equal(t, Spread(10, Plainly("left"), Plainly("right"), "…").String(), "left right", "Spread")
+	assert.Equal(t, Spread(4, Plainly("left"), Plainly("right"), "…").String(), "rig…", "Spread without room")
+	assert.Equal(t, Plainly("x").Indent(3).String(), "   x", "Indent")
 	for _, s := range Of(Text(Good, "a"), Text(Bad|Bold, "b")).With(Reverse) {
 		if s.Style()&Reverse == 0 {
 			t.Errorf("With: %q has style %b", s, s.Style())
 		}
 	}
-	if got := Textf(Plain, "%d %s", 3, "\r").String(); got != `3 \r` {
-		t.Errorf("Textf: %q", got)
-	}
+	assert.Equal(t, Textf(Plain, "%d %s", 3, "\r").String(), `3 \r`, "Textf")
 	if got := Blank(-1); got.String() != "" || got.width != 0 {
 		t.Errorf("Blank: %q", got)
 	}
@@ -166,9 +156,7 @@ func TestMarksKeepToThemselves(t *testing.T) {
 	for text, want := range map[string]string{
 		"\u0301x": "◌\u0301x", "\ufe0f": "◌\ufe0f", "\u0903x": "◌\u0903x", "e\u0301": "e\u0301", "\u0600123": `\u0600123`, "日": "日",
 	} {
-		if got := Text(Plain, text).String(); got != want {
-			t.Errorf("%q is shown as %q, want %q", text, got, want)
-		}
+		assert.Equalf(t, Text(Plain, text).String(), want, "%q is shown as", text)
 	}
 	if got := Of(Text(Plain, "❤"), Text(Plain, "\ufe0f")); got.Width() != ansi.StringWidth(got.String()) {
 		t.Errorf("%q is %d columns wide, and says %d", got.String(), ansi.StringWidth(got.String()), got.Width())

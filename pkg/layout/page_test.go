@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func pageText(p *Page) string { return new(Theme).RenderAll(p.Lines()) }
@@ -37,9 +39,7 @@ Table
    N  TEXT
   12  x
   bare  y`
-	if got := pageText(p); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	assert.Equal(t, pageText(p), want)
 }
 
 // In ASCII mode, the page's own symbols are ASCII; letters of quoted text are unchanged.
@@ -47,9 +47,7 @@ func TestPageInASCII(t *testing.T) {
 	p := NewPage(0, true)
 	p.Para(0, 0, Text(Plain, "“é” and more…"))
 	p.Table(0, tableOfCells([]column{{}}, [][]Line{{Plainly("…")}}))
-	if got := pageText(p); got != "\"é\" and more...\n..." {
-		t.Error(got)
-	}
+	assert.Equal(t, pageText(p), "\"é\" and more...\n...")
 }
 
 // No line of a page is too wide or ends with spaces, whatever the page contains.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // column is a Column of rows that are lists of cells.
@@ -71,9 +73,7 @@ func TestTableMakesRoom(t *testing.T) {
 		for _, l := range lines {
 			got = append(got, strings.TrimRight(l.String(), " "))
 		}
-		if s := strings.Join(got, "|"); s != tc.want {
-			t.Errorf("%d columns:\n%q, want\n%q", tc.width, s, tc.want)
-		}
+		assert.Equalf(t, strings.Join(got, "|"), tc.want, "%d columns", tc.width)
 	}
 }
 
@@ -94,13 +94,9 @@ func TestTableWraps(t *testing.T) {
 		for _, l := range lines {
 			got = append(got, strings.TrimRight(l.String(), " "))
 		}
-		if s := strings.Join(got, "|"); s != tc.want {
-			t.Errorf("%d columns:\n%q, want\n%q", tc.width, s, tc.want)
-		}
+		assert.Equalf(t, strings.Join(got, "|"), tc.want, "%d columns", tc.width)
 	}
-	if rows[0][1].String() != "exited with code 1" {
-		t.Errorf("the table changed its rows: %v", rows)
-	}
+	assert.Equalf(t, rows[0][1].String(), "exited with code 1", "the table changed its rows: %v", rows)
 }
 
 // The widest of the columns that can be narrowed is narrowed first.
@@ -146,18 +142,12 @@ func TestCutMiddle(t *testing.T) {
 		{"train-large-model-12-zx9qk", 26, "train-large-model-12-zx9qk"}, {"train-large-model-12-zx9qk", 20, "train-l…del-12-zx9qk"},
 		{"train-large-model-12-zx9qk", 8, "tra…x9qk"}, {"train-large-model-12-zx9qk", 2, "t…"}, {"train-large-model-12-zx9qk", 0, ""}, {"漢字漢字漢字", 8, "漢…漢字"},
 	} {
-		if got := Plainly(tc.text).CutMiddle(tc.width, "…").String(); got != tc.want {
-			t.Errorf("%q in %d columns: %q, want %q", tc.text, tc.width, got, tc.want)
-		}
+		assert.Equalf(t, Plainly(tc.text).CutMiddle(tc.width, "…").String(), tc.want, "%q in %d columns", tc.text, tc.width)
 	}
 	two := Of(Text(Bold, "train-large-"), Text(Muted, "model-12-zx9qk"))
-	if got := two.CutMiddle(16, "…").String(); got != "train…l-12-zx9qk" {
-		t.Error(got)
-	}
+	assert.Equal(t, two.CutMiddle(16, "…").String(), "train…l-12-zx9qk")
 	_, lines := tableOfCells([]column{{Header: "NAME", Min: 4, Middle: true}}, [][]Line{{Plainly("sweep-1-abcde")}}).Lines(8, "…")
-	if got := lines[0].String(); got != "swe…bcde" {
-		t.Error(got)
-	}
+	assert.Equal(t, lines[0].String(), "swe…bcde")
 	rapid.Check(t, func(t *rapid.T) {
 		line, width, ellipsis := anyLine().Draw(t, "line"), anyWidth().Draw(t, "width"), anyEllipsis().Draw(t, "ellipsis")
 		checkWidth(t, "CutMiddle", line.CutMiddle(width, ellipsis), width)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // sgr matches the only sequences that may occur.
@@ -70,9 +72,7 @@ func TestColorless(t *testing.T) {
 		}
 	}
 	for style, want := range map[Style]string{Plain: "x", Good: "x", Muted: "\x1b[2mx\x1b[m", Bad: "\x1b[1mx\x1b[m", Reverse: "\x1b[7mx\x1b[m"} {
-		if got := theme.Render(Of(Text(style, "x"))); got != want {
-			t.Errorf("style %d: %q, want %q", style, got, want)
-		}
+		assert.Equalf(t, theme.Render(Of(Text(style, "x"))), want, "style %d", style)
 	}
 }
 
@@ -82,12 +82,8 @@ func TestUnknownBackground(t *testing.T) {
 		Text(Plain, "a"), Text(Muted, "b"), Text(Good, "c"), Text(Bad|Bold, "d"), Text(Warn, ""), Text(Warn, "e"), Text(Accent, "f"), Text(Bold, "g"),
 	)
 	want := "a\x1b[2mb\x1b[m\x1b[32mc\x1b[m\x1b[1;31md\x1b[m\x1b[33me\x1b[m\x1b[36mf\x1b[m\x1b[1mg\x1b[m"
-	if got := NewTheme(Unknown).Render(l); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := new(Theme).Render(l); got != "abcdefg" {
-		t.Errorf("the zero Theme renders %q", got)
-	}
+	assert.Equal(t, NewTheme(Unknown).Render(l), want)
+	assert.Equal(t, new(Theme).Render(l), "abcdefg", "the zero Theme renders")
 }
 
 // Each color is readable on its background: WCAG 2 requires a contrast of 4.5 to 1.
@@ -141,7 +137,5 @@ func TestRenderJoinsNeighbors(t *testing.T) {
 	if got, want := theme.Render(l), "\x1b[1mab\x1b[mc\x1b[7md\x1b[m"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := theme.RenderAll([]Line{l[2:3], nil, l[2:3]}); got != "c\n\nc" {
-		t.Errorf("%q", got)
-	}
+	assert.Equal(t, theme.RenderAll([]Line{l[2:3], nil, l[2:3]}), "c\n\nc")
 }

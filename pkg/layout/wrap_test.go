@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Wrapped lines fit, keep their hanging indent, and lose only spaces.
@@ -73,9 +75,7 @@ func TestWrap(t *testing.T) {
 		for _, l := range Wrap(Plainly(tc.text), tc.width, tc.hang) {
 			got = append(got, l.String())
 		}
-		if s := strings.Join(got, "|"); s != tc.want {
-			t.Errorf("%q wrapped to %d, hang %d: %q, want %q", tc.text, tc.width, tc.hang, s, tc.want)
-		}
+		assert.Equalf(t, strings.Join(got, "|"), tc.want, "%q wrapped to %d, hang %d", tc.text, tc.width, tc.hang)
 	}
 	// A character with very many marks stays whole.
 	marks := "e" + strings.Repeat("\u0301", 100)

@@ -1,9 +1,10 @@
 package lazyregexp
 
 import (
-	"reflect"
 	"regexp"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func TestMethodsAreThoseOfRegexp(t *testing.T) {
@@ -21,9 +22,7 @@ func TestMethodsAreThoseOfRegexp(t *testing.T) {
 		"ReplaceAllString":           {lazy.ReplaceAllString(text, "$2"), want.ReplaceAllString(text, "$2")},
 		"SubexpNames":                {lazy.SubexpNames(), want.SubexpNames()},
 	} {
-		if !reflect.DeepEqual(pair[0], pair[1]) {
-			t.Errorf("%s: %v, want %v", name, pair[0], pair[1])
-		}
+		assert.DeepEqual(t, pair[0], pair[1], name)
 	}
 }
 
@@ -39,8 +38,6 @@ func TestInvalidPatternPanicsInTestsAtOnce(t *testing.T) {
 func TestGroupIsTheFirstThatIsNotEmpty(t *testing.T) {
 	r := New(`^a(\d)?|^b(\w)|^c`)
 	for text, want := range map[string]string{"a1": "1", "a": "", "bx": "x", "c": "", "other": ""} {
-		if got := r.Group(text); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
+		assert.Equal(t, r.Group(text), want, text)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // cronJob returns a CronJob with these fields, and without other findings.
@@ -67,9 +69,7 @@ func TestSchedules(t *testing.T) {
 			want = fmt.Sprintf("spec.schedule: the schedule %q is invalid%s (write minute, hour, day of month, month and day of week, such as \"0 3 * * *\")", schedule, want)
 		}
 		got := texts(t, cronJob(fmt.Sprintf("schedule: %q", schedule)), "schedule-invalid")
-		if strings.Join(got, "\n") != want {
-			t.Errorf("%q: %q, want %q", schedule, got, want)
-		}
+		assert.Equal(t, strings.Join(got, "\n"), want, schedule)
 	}
 }
 
@@ -100,8 +100,6 @@ func TestHabitsOfCronJobsAreReported(t *testing.T) {
 		case strings.HasSuffix(spec, "# t"):
 			text = before + strings.Replace(deadline, "activeDeadlineSeconds: 900", "ttlSecondsAfterFinished: 60", 1)
 		}
-		if got := look(t, text, nil); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", spec, got, want)
-		}
+		assert.SlicesEqual(t, look(t, text, nil), want, spec)
 	}
 }

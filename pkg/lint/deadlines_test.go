@@ -1,9 +1,10 @@
 package lint
 
 import (
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // withPod returns a Job with these fields of the pod, and of the Job.
@@ -114,11 +115,7 @@ func TestIgnoredSignalsAreReported(t *testing.T) {
 // Requirements: LNT-03
 func TestLogThatIsLostAtTheLimitIsReported(t *testing.T) {
 	job := strings.Replace(base, "Never", "OnFailure", 1)
-	if got := look(t, job, nil); !slices.Equal(got, []string{"info log-lost-at-limit spec.template.spec.restartPolicy"}) {
-		t.Errorf("%q", got)
-	}
+	assert.SlicesEqual(t, look(t, job, nil), []string{"info log-lost-at-limit spec.template.spec.restartPolicy"})
 	found := Check(Input{Object: read(t, job), Path: "spec.replicatedJobs[0].template"}) // JobSet's default
-	if len(found) != 0 {
-		t.Errorf("%+v", found)
-	}
+	assert.Equal(t, len(found), 0, found)
 }

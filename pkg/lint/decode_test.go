@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // texts returns field, message and fix of the findings with the ID.
@@ -98,9 +100,7 @@ func TestQuantitiesAreExplained(t *testing.T) {
 		for _, f := range Check(Input{Object: read(t, containerWith("resources: {limits: {"+quantity+"}}"))}) {
 			got += f.ID + " " + f.Fix
 		}
-		if got != want {
-			t.Errorf("%s: got %q, want %q", quantity, got, want)
-		}
+		assert.Equal(t, got, want, quantity)
 	}
 }
 
@@ -117,9 +117,7 @@ func TestValuesAreQuotedAsWritten(t *testing.T) {
 		"metadata.labels[a] is yes, which YAML reads as the boolean true, but the API expects text; write \"yes\"",
 		"metadata.labels[b] is the number 0777, but the API expects text; write \"0777\"",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q\nwant %q", got, want)
-	}
+	assert.SlicesEqual(t, got, want)
 }
 
 // A value that a wrong value hides is not reported as missing, and the rest of the object is still checked.
@@ -135,9 +133,7 @@ func TestTheRestIsCheckedBesideAWrongValue(t *testing.T) {
 		{"profile", containerWith("securityContext: {seccompProfile: {type: unconfined}}"), []string{"!error value-unknown spec.template.spec.containers[1].securityContext.seccompProfile.type"}},
 		{"restart policy", strings.Replace(base, "Never", "[Never]", 1), []string{"!error wrong-type spec.template.spec.restartPolicy"}},
 	} {
-		if got := look(t, tc.object, nil); !slices.Equal(got, tc.want) {
-			t.Errorf("%s: got %q, want %q", tc.name, got, tc.want)
-		}
+		assert.SlicesEqual(t, look(t, tc.object, nil), tc.want, tc.name)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const base = `
@@ -81,9 +82,7 @@ func checkSpecs(t *testing.T, cases []specCase, without ...string) {
 	for _, c := range cases {
 		slices.Sort(c.want)
 		got := slices.DeleteFunc(look(t, base+"  "+c.spec, nil), func(f string) bool { return slices.Contains(without, strings.Fields(f)[1]) })
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s\n got %q\nwant %q", c.spec, got, c.want)
-		}
+		assert.SlicesEqual(t, got, c.want, c.spec)
 	}
 }
 
@@ -273,9 +272,7 @@ spec:
 		"!error schedule-missing spec.schedule", "!error unknown-field spec.jobTemplate.spec.backofLimit", "warning names-on-cronjob metadata.annotations[" + rulename.Annotation + "]",
 		"warning rule-name-not-camel-case spec.jobTemplate.metadata.annotations[" + rulename.Annotation + "]",
 	}
-	if got := look(t, cron, nil); !slices.Equal(got, want) {
-		t.Errorf("got %q\nwant %q", got, want)
-	}
+	assert.SlicesEqual(t, look(t, cron, nil), want)
 }
 
 // Objects other than Jobs do not cause a panic.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // A placeholder is one finding: an error if the API server rejects it, otherwise a warning.
@@ -22,9 +24,7 @@ func TestPlaceholdersAreOneFindingEach(t *testing.T) {
 		{strings.Replace(base, "restartPolicy: Never", "restartPolicy: Never\n      serviceAccountName: '${KSA_NAME}'", 1), []string{"!error placeholder spec.template.spec.serviceAccountName"}},
 		{strings.Replace(strings.Replace(base, "{name: a}", "{name: '{{ .Release.Name }}'}", 1), "image: i}]", "image: '{{ .Values.image }}'}]", 1), []string{"!error template metadata.name"}},
 	} {
-		if got := look(t, tc.object, nil); !slices.Equal(got, tc.want) {
-			t.Errorf("%s\n got %q\nwant %q", tc.object, got, tc.want)
-		}
+		assert.SlicesEqual(t, look(t, tc.object, nil), tc.want, tc.object)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: JOB-40
@@ -20,9 +22,7 @@ func TestInvalidContainerNamesAreReported(t *testing.T) {
 		"containers: [{name: a, image: i}, {name: b, image: i}]": nil,
 	} {
 		object := strings.Replace(base, "containers: [{name: main, image: i}, {name: side, image: i}]", containers, 1)
-		if got := look(t, object, nil); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", containers, got, want)
-		}
+		assert.SlicesEqual(t, look(t, object, nil), want, containers)
 	}
 }
 
@@ -80,11 +80,7 @@ func TestSelectorOnGeneratedLabelsIsAccepted(t *testing.T) {
 // Requirements: LNT-01
 func TestLabelsOfTheObjectAreChecked(t *testing.T) {
 	job := strings.Replace(base, "{name: a}", "{name: a, labels: {app: b c}}", 1)
-	if got := look(t, job, nil); !slices.Equal(got, []string{"!error label-invalid metadata.labels[app]"}) {
-		t.Errorf("%q", got)
-	}
+	assert.SlicesEqual(t, look(t, job, nil), []string{"!error label-invalid metadata.labels[app]"})
 	cron := strings.Replace(cronJob(`schedule: "@daily"`), "jobTemplate:\n", "jobTemplate:\n    metadata: {labels: {app: b c}}\n", 1)
-	if got := look(t, cron, nil); !slices.Equal(got, []string{"error label-invalid spec.jobTemplate.metadata.labels[app]"}) {
-		t.Errorf("%q", got)
-	}
+	assert.SlicesEqual(t, look(t, cron, nil), []string{"error label-invalid spec.jobTemplate.metadata.labels[app]"})
 }

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // recorder records the changes that the cache reports.
@@ -59,9 +61,7 @@ func names(c *Cache, job types.UID) string {
 
 func expect(t *testing.T, what string, got, want any) {
 	t.Helper()
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%s: got %v, want %v", what, got, want)
-	}
+	assert.Equal(t, fmt.Sprint(got), fmt.Sprint(want), what)
 }
 
 // TRK-18: a write of the caller is visible at once, and its later delivery changes nothing.

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
@@ -33,13 +34,9 @@ func bigPod(i, version int, job *batchv1.Job, phase corev1.PodPhase) *corev1.Pod
 func received(t testing.TB, pod *corev1.Pod) *corev1.Pod {
 	t.Helper()
 	data, err := pod.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	out := &corev1.Pod{}
-	if err := out.Unmarshal(data); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, out.Unmarshal(data))
 	return out
 }
 
@@ -53,9 +50,7 @@ func fill(t testing.TB, c *Cache, job *batchv1.Job, n int) {
 			if round == 3 {
 				pod.Finalizers = nil
 			}
-			if err := store.Update(received(t, pod)); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, store.Update(received(t, pod)))
 		}
 	}
 }
@@ -71,9 +66,7 @@ func TestPodIsKeptSmall(t *testing.T) {
 	if perPod := (measure.Size(c) - before) / pods; perPod > limit {
 		t.Errorf("a pod takes %d bytes, more than %d", perPod, limit)
 	}
-	if n := len(c.Pods(job.UID)); n != pods {
-		t.Errorf("%d pods", n)
-	}
+	assert.Equal(t, len(c.Pods(job.UID)), pods)
 }
 
 // BenchmarkCache takes 10,000 pods from their creation to their end.

@@ -9,6 +9,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // PFN-28: rule names are read from the rules, and the Job is decoded whatever else they contain.
@@ -124,9 +126,7 @@ func TestCacheKeepsTemplates(t *testing.T) {
 func TestListOfJobsKeepsRuleNames(t *testing.T) {
 	var list NamedJobList
 	text := `{"kind":"JobList","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a"},"spec":{"podFailurePolicy":{"rules":[{"name":"One"}]}}},{"metadata":{"name":"b"}}]}`
-	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(text), &list))
 	if list.ResourceVersion != "7" || len(list.Items) != 2 || list.Items[0].RuleNames[0] != "One" || list.Items[1].Name != "b" || list.Items[1].RuleNames != nil {
 		t.Errorf("%+v", list)
 	}
@@ -136,9 +136,7 @@ func TestListOfJobsKeepsRuleNames(t *testing.T) {
 		t.Errorf("copies differ: %+v and %+v", list, clone)
 	}
 	clone.Items[0].RuleNames[0], one.RuleNames[0] = "Other", "Third"
-	if list.Items[0].RuleNames[0] != "One" {
-		t.Error("copies share names")
-	}
+	assert.Equal(t, list.Items[0].RuleNames[0], "One", "copies share names")
 }
 
 // PFN-28: names come from the watch, stay when the caller writes the status, and are removed with the Job.

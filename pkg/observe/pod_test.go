@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func at(seconds int64) metav1.Time { return metav1.Unix(1_000_000+seconds, 0) }
@@ -89,9 +89,7 @@ func TestFinishTimeIsFromTheBestWitness(t *testing.T) {
 		if !got.FinishedAt.Equal(at(c.want).Time) {
 			t.Errorf("%s: got %v, want %v", name, got.FinishedAt, at(c.want))
 		}
-		if got.EndUnknown != (c.want == 1) {
-			t.Errorf("%s: the end is unknown: %v", name, got.EndUnknown)
-		}
+		assert.Equalf(t, got.EndUnknown, (c.want == 1), "%s: the end is unknown", name)
 	}
 	if got := Pod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: at(1)}}).FinishedAt; !got.IsZero() {
 		t.Errorf("a running pod finished at %v", got)
@@ -120,9 +118,7 @@ func TestTamperedIndexIsNoIndex(t *testing.T) {
 	for text, want := range map[string]int32{"": reconcile.NoIndex, "0": 0, "17": 17, "-1": reconcile.NoIndex, "x": reconcile.NoIndex, "1.5": reconcile.NoIndex,
 		"99999999999": reconcile.NoIndex, " 1": reconcile.NoIndex, "2147483647": 2147483647} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{batchv1.JobCompletionIndexAnnotation: text}}}
-		if got := Pod(pod).Index; got != want {
-			t.Errorf("%q: got %d, want %d", text, got, want)
-		}
+		assert.Equal(t, Pod(pod).Index, want, text)
 	}
 }
 
@@ -161,9 +157,7 @@ func TestConditionsOfPodsThatMayFailAreKept(t *testing.T) {
 			want = []failurepolicy.Condition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}, {Type: "example.com/Own", Status: "Perhaps"}}
 		}
 		got := Pod(pod).Conditions
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: got %v", phase, got)
-		}
+		assert.SlicesEqual(t, got, want, phase)
 		containers := map[corev1.PodPhase]int{corev1.PodFailed: 2, corev1.PodRunning: 1}[phase]
 		if list := Pod(pod).Terminated; len(list) != containers || containers == 1 && list[0].ExitCode != 3 {
 			t.Errorf("%s: containers %v", phase, list)
@@ -205,9 +199,7 @@ func TestIsGone(t *testing.T) {
 		"held":        {metav1.ObjectMeta{DeletionTimestamp: ptr.To(at(1)), DeletionGracePeriodSeconds: ptr.To[int64](0), Finalizers: []string{"x"}}, false},
 		"gone":        {metav1.ObjectMeta{DeletionTimestamp: ptr.To(at(1)), DeletionGracePeriodSeconds: ptr.To[int64](0)}, true},
 	} {
-		if got := IsGone(&c.meta); got != c.want {
-			t.Errorf("%s: %v", name, got)
-		}
+		assert.Equal(t, IsGone(&c.meta), c.want, name)
 	}
 }
 
@@ -242,9 +234,7 @@ func TestFailedContainerExplainsARestart(t *testing.T) {
 		"ended again":            {nil, []corev1.ContainerStatus{again}, &failurepolicy.Container{Name: "main", ExitCode: 7, Reason: "Error"}},
 	} {
 		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, InitContainerStatuses: tc.init, ContainerStatuses: tc.app}}
-		if got := Pod(pod).Restarted; !reflect.DeepEqual(got, tc.want) {
-			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
-		}
+		assert.DeepEqual(t, Pod(pod).Restarted, tc.want, name)
 	}
 }
 
@@ -270,8 +260,6 @@ func TestFailedPodWithRunningContainersIsUnreported(t *testing.T) {
 		"rejected":          {corev1.PodStatus{Phase: corev1.PodFailed}, false},
 		"succeeded":         {corev1.PodStatus{Phase: corev1.PodSucceeded, ContainerStatuses: ended}, false},
 	} {
-		if got := Pod(&corev1.Pod{Status: tc.status}).Unreported; got != tc.want {
-			t.Errorf("%s: %t", name, got)
-		}
+		assert.Equal(t, Pod(&corev1.Pod{Status: tc.status}).Unreported, tc.want, name)
 	}
 }

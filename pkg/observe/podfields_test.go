@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // podsOfAllKinds returns pods that together need each of the fields.
@@ -69,17 +70,11 @@ func TestPodFieldsAreWhatIsNeeded(t *testing.T) {
 	pods := podsOfAllKinds()
 	reads := func(paths []string, pod *corev1.Pod) any {
 		message, err := pod.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		some, err := kube.FieldsOf[corev1.Pod](paths...).AppendTo(nil, message)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		read := &corev1.Pod{}
-		if err := read.Unmarshal(some); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, read.Unmarshal(some))
 		return whatIsRead(t, read)
 	}
 	var whole []any

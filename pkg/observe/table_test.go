@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // world is one object's true history, and its events and responses on the way to a table.
@@ -215,8 +217,6 @@ func TestNoVersionIsNotNewer(t *testing.T) {
 		a, b string
 		want bool
 	}{{"2", "1", true}, {"1", "1", false}, {"1", "2", false}, {"1", "", true}, {"1", "0", true}, {"", "1", false}, {"0", "1", false}, {"0", "0", false}, {"", "", false}} {
-		if newer(c.a, c.b) != c.want {
-			t.Errorf("newer(%q, %q) is %v", c.a, c.b, !c.want)
-		}
+		assert.Equalf(t, newer(c.a, c.b), c.want, "newer(%q, %q)", c.a, c.b)
 	}
 }

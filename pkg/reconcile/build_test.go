@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // begun is the start time of the Jobs of these tests; now is an hour later.
@@ -196,9 +197,7 @@ func statusText(s *batchv1.JobStatus) string {
 func (o *observed) want(t *testing.T, text string) Plan {
 	t.Helper()
 	plan := o.compute()
-	if got := planText(plan); got != text {
-		t.Errorf("got  %s\nwant %s", got, text)
-	}
+	assert.Equal(t, planText(plan), text)
 	return plan
 }
 

@@ -8,6 +8,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // surplus returns the findings about too many successes in all plans until nothing is left to do.
@@ -101,7 +103,7 @@ func TestParallelismBeyondCompletionsStartsNoMore(t *testing.T) {
 	// A success recorded now reduces the number of pods at once.
 	o := pods(observeJob(sized(3, 9), active(3)), 3).with("s", succeededPod(time.Minute))
 	plan := o.want(t, `status active 3 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [s] []; release p2`)
-	equal(t, "excess", names(plan.Findings.Excess), "p2")
+	assert.Equal(t, names(plan.Findings.Excess), "p2", "excess")
 	o.carryOut(t, plan).carryOut(t, o.want(t, "delete p2; release s"))
 	for _, name := range []string{"p0", "p1"} {
 		ended(o.pod(t, name), corev1.PodSucceeded)

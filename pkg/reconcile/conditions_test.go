@@ -8,6 +8,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // JOB-34: a condition that is added or changed has the controller's time in both its times (the transition only when
@@ -51,13 +53,9 @@ func TestConditionsHaveTheControllersTime(t *testing.T) {
 				switch c.Type {
 				case batchv1.JobSuspended:
 					found++
-					if c != want {
-						t.Errorf("got  %+v\nwant %+v", c, want)
-					}
+					assert.Equal(t, c, want)
 				default:
-					if c != custom {
-						t.Errorf("touched: %+v", c)
-					}
+					assert.Equal(t, c, custom, "touched")
 				}
 			}
 			if found != 1 || len(next.Conditions) < len(test.stored) {

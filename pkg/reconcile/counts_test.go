@@ -11,6 +11,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // REG-01: a counted pod stays counted whenever it is deleted. A controller that counts the existing pods loses some,
@@ -100,7 +102,7 @@ func TestRepeatedIndexIsOneCompletion(t *testing.T) {
 	o = observeJob(indexed(3, 3), backoffLimit(0), stored(func(s *batchv1.JobStatus) { s.Active = 4 })).
 		with("a0", index(0)).with("a1", index(1), inPhase(corev1.PodPending)).with("b1", index(1), ready).with("a2", index(2))
 	plan = o.want(t, "release a1")
-	equal(t, "misfits", names(plan.Findings.Misfits), "a1")
+	assert.Equal(t, names(plan.Findings.Misfits), "a1", "misfits")
 	o.carryOut(t, plan).wantStages(t, "delete a1", `status active 3 terminating 1 succeeded 0 failed 0 completedIndexes ""`)
 	ended(o.pod(t, "a1"), corev1.PodFailed)
 	o.wantStages(t, `status active 3 terminating 0 succeeded 0 failed 0 completedIndexes ""`)

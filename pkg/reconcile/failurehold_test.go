@@ -7,6 +7,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // saw sets the time at which the caller first saw that pods had failed.
@@ -53,11 +55,11 @@ func TestAFailureWithoutATimeIsAsOldAsItsFirstSight(t *testing.T) {
 		}
 		return 0
 	}
-	equal(t, "seen", until(observeJob().with("a", noEnd).saw(3*time.Second, "a")), 7*time.Second)
-	equal(t, "not seen", until(observeJob().with("a", noEnd)), 0)
-	equal(t, "ended before it was seen", until(observeJob().with("a", failedPod(1, 9*time.Second)).saw(3*time.Second, "a")), time.Second)
+	assert.Equal(t, until(observeJob().with("a", noEnd).saw(3*time.Second, "a")), 7*time.Second, "seen")
+	assert.Equal(t, until(observeJob().with("a", noEnd)), 0, "not seen")
+	assert.Equal(t, until(observeJob().with("a", failedPod(1, 9*time.Second)).saw(3*time.Second, "a")), time.Second, "ended before it was seen")
 
 	o := observeJob().with("a", noEnd).saw(3*time.Second, "a")
 	o.compute()
-	equal(t, "the caller's pod", o.Pods[0].FinishedAt, begun)
+	assert.Equal(t, o.Pods[0].FinishedAt, begun, "the caller's pod")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // ruleNames sets the annotation of rule names on the Job.
@@ -150,7 +151,7 @@ func TestIgnoredFailureCountsNowhere(t *testing.T) {
 	if f := plan.Findings.NotCounted; len(f) != 1 || f[0] != (NotCounted{o.Pods[0], IgnoredByRule}) {
 		t.Errorf("not counted: %+v", f)
 	}
-	equal(t, "failures", plan.Findings.BackoffLimit.Failures, 0)
+	assert.Equal(t, plan.Findings.BackoffLimit.Failures, 0, "failures")
 	if r := plan.Release[0]; !r.IgnoredFailure.Equal(now.Add(-time.Hour)) || r.ResourceVersion != "" {
 		t.Errorf("release %+v", r)
 	}
@@ -187,9 +188,7 @@ func TestIgnoredFailureDelays(t *testing.T) {
 	// A status stored in between must not count the ignored failure twice.
 	o = observeJob(sized(2, 2), failurePolicy(onExit("Ignore", 1))).with("p", failedPod(1, 4*time.Second)).with("q", succeededPod(time.Hour))
 	o.carryOut(t, o.compute())
-	if o.Backoff.Failures != 1 {
-		t.Errorf("remembered %+v", o.Backoff)
-	}
+	assert.Equalf(t, o.Backoff.Failures, 1, "remembered %+v", o.Backoff)
 }
 
 // PFP-07: Count counts; FailJob ends the Job at once, and only then its pods; FailIndex ends the index (BLI-14).
@@ -249,9 +248,7 @@ func TestFailedCopiesFailureTarget(t *testing.T) {
 	if plan.Status.CompletionTime != nil {
 		t.Error("a Job that failed has a completionTime")
 	}
-	if plan.Status.Conditions[0] != o.Job.Status.Conditions[0] {
-		t.Error("FailureTarget was touched")
-	}
+	assert.Equal(t, plan.Status.Conditions[0], o.Job.Status.Conditions[0], "FailureTarget was touched")
 	// A pod that is not counted yet, and would match another rule, only counts.
 	plan = observeJob(failurePolicy(onExit("FailJob", 42)), condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "PodFailurePolicy_1", message)).
 		with("other", failedPod(42, time.Hour)).
@@ -259,7 +256,7 @@ func TestFailedCopiesFailureTarget(t *testing.T) {
 	if _, reason, m := fateOf(plan); reason != "PodFailurePolicy_1" || m != message {
 		t.Errorf("outcome %s: %s", reason, m)
 	}
-	equal(t, "waits for", *plan.Findings.WaitFinish, WaitFinish{Ended: 1, Uncounted: 1})
+	assert.Equal(t, *plan.Findings.WaitFinish, WaitFinish{Ended: 1, Uncounted: 1}, "waits for")
 }
 
 // PFP-18 (D-41): operations that failed in this sync do not revert the decision.
@@ -280,7 +277,7 @@ func TestFailJobSurvivesFailures(t *testing.T) {
 	o.carryOut(t, plan)
 	// q still runs: the status says so, and the terminal condition waits.
 	plan = o.want(t, `status active 1 terminating 1 succeeded 0 failed 2 completedIndexes "" uncounted [] [q] FailureTarget=True/PodFailurePolicy_0`)
-	equal(t, "waits for", *plan.Findings.WaitFinish, WaitFinish{Active: 1, Terminating: 1, Uncounted: 1})
+	assert.Equal(t, *plan.Findings.WaitFinish, WaitFinish{Active: 1, Terminating: 1, Uncounted: 1}, "waits for")
 }
 
 // PFN-01: names are written only to the reason of the condition.
@@ -289,9 +286,7 @@ func TestNamesStayWhereTheyAre(t *testing.T) {
 	o.RuleNames = []string{"", ""}
 	before := o.Job.DeepCopy()
 	plan := o.compute()
-	if !reflect.DeepEqual(before, o.Job) {
-		t.Error("the Job was changed")
-	}
+	assert.DeepEqual(t, before, o.Job, "the Job was changed")
 	if text, _ := json.Marshal(plan.Status); strings.Contains(string(text), "SecretName") {
 		t.Errorf("%s", text)
 	}
@@ -494,9 +489,7 @@ func TestIllegalNamesHoldUpNothing(t *testing.T) {
 			t.Errorf("%.20s: %q, %v", value, f.RuleNames, f.Violations)
 		}
 		_, reason, _ := fateOf(o.with("p", failedPod(1, time.Minute)).compute())
-		if reason != "PodFailurePolicy_0" {
-			t.Errorf("%.20s: reason %s", value, reason)
-		}
+		assert.Equalf(t, reason, "PodFailurePolicy_0", "%.20s: reason", value)
 	}
 	if f := observeJob(failurePolicy(rules...), ruleNames("0=Fine")).compute().Findings; len(f.Violations) != 0 || f.RuleNames.Name(0) != "Fine" {
 		t.Errorf("%q, %v", f.RuleNames, f.Violations)
@@ -554,9 +547,7 @@ func TestIgnoredFailureBeforeSuccess(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if len(plan.Release) != 2 {
-		t.Errorf("%+v", plan.Release)
-	}
+	assert.Equal(t, len(plan.Release), 2, plan.Release)
 }
 
 // JOB-18, PRP-05: a pod that counts as failed since its deletion may still succeed. It does not count as a success, and

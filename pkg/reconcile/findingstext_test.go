@@ -11,6 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The log has a line for each finding, with its evidence.
@@ -53,9 +54,7 @@ func TestFindingsLines(t *testing.T) {
 		{Findings{AwaitReplacement: []AwaitsReplacement{{FailedPod{Pod: p}, 2, now.Add(20 * time.Second)}}}, "AwaitsReplacement pod=p failures=2 until=+20s"},
 		{Findings{RetryHeld: true}, "RetryHeld"},
 	} {
-		if got := strings.Join(c.found.Lines(now), "\n"); got != c.want {
-			t.Errorf("got  %s\nwant %s", got, c.want)
-		}
+		assert.Equal(t, strings.Join(c.found.Lines(now), "\n"), c.want)
 		for _, field := range reflect.VisibleFields(reflect.TypeFor[Findings]()) {
 			if !reflect.ValueOf(c.found).FieldByIndex(field.Index).IsZero() {
 				tried[field.Name] = true

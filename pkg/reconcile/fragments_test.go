@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // maxObject is the largest request that etcd accepts.
@@ -65,9 +66,7 @@ func TestFragmentedIndexesFit(t *testing.T) {
 			t.Error("failedIndexes changed")
 		}
 		text, err := json.Marshal(next)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if len(text) > maxObject/2 {
 			t.Errorf("the Job has %d bytes", len(text))
 		}

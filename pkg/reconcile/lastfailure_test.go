@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The condition of a Job that exceeds backoffLimit says how the pod that failed last did, in any order of the pods.
@@ -52,7 +53,7 @@ func TestMessageNamesTheLastFailure(t *testing.T) {
 			backoffLimit(0)(test.o.Job)
 			for range 2 {
 				_, _, message := fateOf(test.o.compute())
-				equal(t, "message", message, messageBackoffLimit+test.want)
+				assert.Equal(t, message, messageBackoffLimit+test.want, "message")
 				slices.Reverse(test.o.Pods)
 			}
 		})

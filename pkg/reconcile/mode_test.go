@@ -1,13 +1,14 @@
 package reconcile
 
 import (
-	"slices"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // mode sets completionMode to any text.
@@ -27,12 +28,8 @@ func TestJobOfAnUnknownModeIsLeftAlone(t *testing.T) {
 			with("r").with("s", succeededPod(time.Minute)).with("f", failedPod(1, time.Hour)).
 			with("t", deletedPod(0)).with("u", untracked).stray("x")
 		plan := o.want(t, "")
-		if found := plan.Findings.Lines(now); !slices.Equal(found, []string{"UnknownMode Weird"}) {
-			t.Errorf("%s: %q", name, found)
-		}
-		if plan.RequeueAfter != 0 {
-			t.Errorf("%s: again after %v", name, plan.RequeueAfter)
-		}
+		assert.SlicesEqual(t, plan.Findings.Lines(now), []string{"UnknownMode Weird"}, name)
+		assert.Equalf(t, plan.RequeueAfter, 0, "%s: again after", name)
 	}
 	// Known modes, and an unset mode, which is NonIndexed, are not left alone.
 	for _, option := range []func(*batchv1.Job){

@@ -13,6 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // simulated applies plans to an observation: it stores the status and changes the pods.
@@ -111,13 +113,6 @@ func (o *observed) wantStatus(t *testing.T, text string) Plan {
 	return plan
 }
 
-func equal[T comparable](t *testing.T, what string, got, want T) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s: got  %v\nwant %v", what, got, want)
-	}
-}
-
 // message returns the message of a condition in the plan's status.
 func message(plan Plan, condition batchv1.JobConditionType) string {
 	if plan.Status != nil && !plan.Merge {
@@ -144,7 +139,7 @@ func TestIndexFails(t *testing.T) {
 			with("p1", index(1))
 		if !c.fails {
 			plan := o.want(t, fmt.Sprintf("create 0(%d,%d)", c.failures+1, c.ignored))
-			equal(t, "index failed", len(plan.Findings.IndexFailures), 0)
+			assert.Equal(t, len(plan.Findings.IndexFailures), 0, "index failed")
 			continue
 		}
 		plan := o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]`)
@@ -162,7 +157,7 @@ func TestEvidenceInOneOrder(t *testing.T) {
 		with("p0", index(0), failedPod(1, 0)).with("p1", index(1), failedPod(1, 0)).with("p2", index(2))
 	want := o.findings()
 	o.Pods[0], o.Pods[1] = o.Pods[1], o.Pods[0]
-	equal(t, "findings", o.findings(), want)
+	assert.Equal(t, o.findings(), want, "findings")
 }
 
 // The highest count that the annotation can hold is valid: it fails the index.
@@ -172,7 +167,7 @@ func TestHighestCountDoesNotOverflow(t *testing.T) {
 		with("p0", index(0), failedPod(1, time.Hour), counts(math.MaxInt32, 0)).
 		with("p1", index(1)).
 		want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]`)
-	equal(t, "index failed", len(plan.Findings.IndexFailures), 1)
+	assert.Equal(t, len(plan.Findings.IndexFailures), 1, "index failed")
 }
 
 // A counted failure increases the first annotation of the next pod, an ignored failure the second.
@@ -191,14 +186,14 @@ func TestNextPodCarriesTheCounts(t *testing.T) {
 // Requirements: BLI-04
 func TestIgnoredFailuresCountApart(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(1, 1), perIndex(5), failurePolicy(onExit("Ignore", 2)))}
-	equal(t, "first", p.step(), "create 0(0,0)")
+	assert.Equal(t, p.step(), "create 0(0,0)", "first")
 	for i, exit := range []int32{1, 2, 1} {
 		p.settle()
 		p.fail(0, exit)
 		p.Now = p.Now.Add(time.Hour)
-		equal(t, "next", p.step(), []string{"create 0(1,0)", "create 0(1,1)", "create 0(2,1)"}[i])
+		assert.Equal(t, p.step(), []string{"create 0(1,0)", "create 0(1,1)", "create 0(2,1)"}[i], "next")
 	}
-	equal(t, "end", p.settle(), `active 1 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes ""`)
+	assert.Equal(t, p.settle(), `active 1 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes ""`, "end")
 }
 
 // Of several failed pods of an index, the pod with the most failures, including ignored ones, passes on its counts; of
@@ -234,7 +229,7 @@ func TestPodThatNeedsNoSuccessorIsRecorded(t *testing.T) {
 		with("succeeds", index(3), succeededPod(time.Hour)).
 		with("failed", index(3), failedPod(1, time.Hour)).
 		wantShuffled(t, `status active 1 terminating 0 succeeded 2 failed 0 completedIndexes "0,3" failedIndexes "1" uncounted [] [completed lost again failed]`)
-	equal(t, "delayed", len(plan.Findings.AwaitReplacement), 0)
+	assert.Equal(t, len(plan.Findings.AwaitReplacement), 0, "delayed")
 }
 
 // A failed pod that awaits its replacement is in no list and no counter. It is counted once, after the replacement
@@ -247,7 +242,7 @@ func TestDelayedPodIsCountedAfterItsReplacement(t *testing.T) {
 		`status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes ""; after 10s`,
 		`after 10s`,
 	} {
-		equal(t, "in back-off", p.step(), want)
+		assert.Equal(t, p.step(), want, "in back-off")
 	}
 	p.Now = p.Now.Add(10 * time.Second)
 	for _, want := range []string{
@@ -257,7 +252,7 @@ func TestDelayedPodIsCountedAfterItsReplacement(t *testing.T) {
 		`status active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes ""`,
 		``,
 	} {
-		equal(t, "stage", p.step(), want)
+		assert.Equal(t, p.step(), want, "stage")
 	}
 }
 
@@ -278,7 +273,7 @@ func TestDelayEndsWithTheIndexOrTheJob(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := &simulated{t: t, observed: observeJob(indexed(2, 1), perIndex(1), c.option).
 				with("p0", index(0), failedPod(1, 0)).with("p1", index(1))}
-			equal(t, "status", p.settle(), c.want)
+			assert.Equal(t, p.settle(), c.want, "status")
 		})
 	}
 	o := observeJob(indexed(1, 1), perIndex(1)).with("p0", index(0), failedPod(1, 0))
@@ -295,7 +290,7 @@ func TestIgnoredPredecessorUntilStored(t *testing.T) {
 	o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" FailureTarget=True/DeadlineExceeded`)
 	deadline(7200)(o.Job) // the write met a conflict
 	o.Now = o.Now.Add(2 * time.Minute)
-	equal(t, "next pod", planText(Plan{Create: o.compute().Create}), "create 0(2,2)")
+	assert.Equal(t, planText(Plan{Create: o.compute().Create}), "create 0(2,2)", "next pod")
 }
 
 // Requirements: BLI-09
@@ -304,11 +299,11 @@ func TestDelayedCountsForBackoffLimit(t *testing.T) {
 		with("p0", index(0), failedPod(1, 0)).
 		with("p1", index(1), failedPod(1, 0))
 	plan := o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [p0 p1] FailureTarget=True/BackoffLimitExceeded`)
-	equal(t, "message", message(plan, "FailureTarget"), messageBackoffLimit+"; container main of pod p1 failed with exit code 1")
-	equal(t, "limit", *plan.Findings.BackoffLimit, BackoffLimit{Failures: 2, Limit: 1})
+	assert.Equal(t, message(plan, "FailureTarget"), messageBackoffLimit+"; container main of pod p1 failed with exit code 1", "message")
+	assert.Equal(t, *plan.Findings.BackoffLimit, BackoffLimit{Failures: 2, Limit: 1}, "limit")
 	backoffLimit(2)(o.Job)
 	plan = o.want(t, "after 10s")
-	equal(t, "limit", *plan.Findings.BackoffLimit, BackoffLimit{Failures: 2, Limit: 2})
+	assert.Equal(t, *plan.Findings.BackoffLimit, BackoffLimit{Failures: 2, Limit: 2}, "limit")
 }
 
 // Requirements: BLI-10
@@ -387,7 +382,7 @@ func TestNoIndexFailsAndSucceeds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := c.o.wantShuffled(t, c.want)
-			equal(t, "failed", len(plan.Findings.IndexFailures), 0)
+			assert.Equal(t, len(plan.Findings.IndexFailures), 0, "failed")
 		})
 	}
 }
@@ -405,18 +400,18 @@ func TestDisjointJobProceeds(t *testing.T) {
 		with("bad", index(0), failedPod(1, time.Hour)).with("good", index(0), succeededPod(time.Hour)).with("p1", index(1))}
 	p.settle()
 	p.end(1, succeededPod(0))
-	equal(t, "status", p.settle(), `active 0 terminating 0 succeeded 2 failed 1 completedIndexes "0,1" failedIndexes "" `+
-		`SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 2 failed 1 completedIndexes "0,1" failedIndexes "" `+
+		`SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`, "status")
 }
 
 // A failed index gets no pod, and other indexes run in its place; a pod that it still has is removed.
 // Requirements: BLI-13
 func TestFailedIndexMakesRoom(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(3, 1), perIndex(0)).with("p0", index(0), failedPod(1, 0))}
-	equal(t, "first", p.step(), `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]; create 1(0,0)`)
+	assert.Equal(t, p.step(), `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]; create 1(0,0)`, "first")
 	p.settle()
 	p.end(1, succeededPod(0))
-	equal(t, "second", p.step(), `status active 0 terminating 0 succeeded 1 failed 1 completedIndexes "1" failedIndexes "0"; create 2(0,0)`)
+	assert.Equal(t, p.step(), `status active 0 terminating 0 succeeded 1 failed 1 completedIndexes "1" failedIndexes "0"; create 2(0,0)`, "second")
 	observeJob(indexed(3, 2), perIndex(0), endedIndexes("", 0, "0")).
 		with("p0", index(0)).with("p1", index(1)).
 		want(t, "release p0")
@@ -435,7 +430,7 @@ func TestMisfitsInOneOrder(t *testing.T) {
 		with("p0", index(0)).with("p1", index(1)).with("p2", index(2))
 	want := o.findings()
 	o.Pods[0], o.Pods[1] = o.Pods[1], o.Pods[0]
-	equal(t, "findings", o.findings(), want)
+	assert.Equal(t, o.findings(), want, "findings")
 }
 
 // Requirements: BLI-14
@@ -446,7 +441,7 @@ func TestFailIndexFailsTheIndexAtOnce(t *testing.T) {
 	if len(f) != 1 || f[0].Match == nil || f[0].Match.Rule != 0 || f[0].Match.ExitCode != 42 {
 		t.Errorf("%+v", f)
 	}
-	equal(t, "status", p.settle(), `active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`)
+	assert.Equal(t, p.settle(), `active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`, "status")
 }
 
 // Requirements: BLI-15
@@ -460,8 +455,8 @@ func TestWhichFailuresCount(t *testing.T) {
 	} {
 		p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(0), policy).
 			with("p0", index(0), failedPod(exit, time.Hour)).with("p1", index(1))}
-		equal(t, fmt.Sprint("exit ", exit), p.step(), c.want)
-		equal(t, fmt.Sprint("exit ", exit), p.settle(), c.status)
+		assert.Equal(t, p.step(), c.want, "exit", exit)
+		assert.Equal(t, p.settle(), c.status, "exit", exit)
 	}
 	// An ignored failure does not fail the index, whatever the counts before it.
 	plan := observeJob(indexed(1, 1), perIndex(1), policy).
@@ -478,8 +473,8 @@ func TestFailJobFailsNoIndexWithRetriesLeft(t *testing.T) {
 	for limit, failed := range map[int32]string{1: "", 0: "0"} {
 		p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(limit), failurePolicy(onExit("FailJob", 3))).
 			with("p0", index(0), failedPod(3, time.Hour)).with("p1", index(1))}
-		equal(t, "interim", p.step(), fmt.Sprintf(`status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" failedIndexes %q uncounted [] [p0 p1] FailureTarget=True/PodFailurePolicy_0`, failed))
-		equal(t, "end", p.settle(), fmt.Sprintf(`active 0 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes %q FailureTarget=True/PodFailurePolicy_0 Failed=True/PodFailurePolicy_0`, failed))
+		assert.Equal(t, p.step(), fmt.Sprintf(`status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" failedIndexes %q uncounted [] [p0 p1] FailureTarget=True/PodFailurePolicy_0`, failed), "interim")
+		assert.Equal(t, p.settle(), fmt.Sprintf(`active 0 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes %q FailureTarget=True/PodFailurePolicy_0 Failed=True/PodFailurePolicy_0`, failed), "end")
 	}
 }
 
@@ -487,16 +482,16 @@ func TestFailJobFailsNoIndexWithRetriesLeft(t *testing.T) {
 func TestFailedIndexesFailTheJob(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(0)).
 		with("p0", index(0), failedPod(1, 0)).with("p1", index(1), succeededPod(0))}
-	equal(t, "message", message(p.compute(), "FailureTarget"), "Job has failed indexes")
-	equal(t, "interim", p.step(), `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "1" failedIndexes "0" uncounted [] [p0] FailureTarget=True/FailedIndexes`)
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 1 completedIndexes "1" failedIndexes "0" FailureTarget=True/FailedIndexes Failed=True/FailedIndexes`)
+	assert.Equal(t, message(p.compute(), "FailureTarget"), "Job has failed indexes", "message")
+	assert.Equal(t, p.step(), `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "1" failedIndexes "0" uncounted [] [p0] FailureTarget=True/FailedIndexes`, "interim")
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 1 completedIndexes "1" failedIndexes "0" FailureTarget=True/FailedIndexes Failed=True/FailedIndexes`, "end")
 	// Every index failed.
 	observeJob(indexed(2, 2), perIndex(0), endedIndexes("", 0, "0,1")).
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0,1" FailureTarget=True/FailedIndexes`)
 	// Failures, but no failed index: complete.
 	p = &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(1), endedIndexes("0", 1, ""), stored(func(s *batchv1.JobStatus) { s.Failed = 1 })).
 		with("p1", index(1), succeededPod(0), counts(1, 0))}
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 1 completedIndexes "0,1" failedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 2 failed 1 completedIndexes "0,1" failedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`, "end")
 }
 
 // Requirements: BLI-18
@@ -511,13 +506,13 @@ func TestMoreThanMaxFailedIndexesFailTheJob(t *testing.T) {
 	} {
 		plan := observeJob(indexed(9, 1), perIndex(0), maxFailedIndexes(c.max), endedIndexes("", 0, c.stored)).
 			with("p2", index(2), failedPod(1, 0)).compute()
-		equal(t, fmt.Sprintf("%+v", c), *plan.Findings.MaxFailedIndexes, MaxFailedIndexes{Failed: c.count, Limit: c.max})
+		assert.Equal(t, *plan.Findings.MaxFailedIndexes, MaxFailedIndexes{Failed: c.count, Limit: c.max}, c)
 		want := "no condition"
 		if c.past {
 			want = "Job has exceeded the specified maximal number of failed indexes"
 		}
-		equal(t, fmt.Sprintf("%+v", c), message(plan, "FailureTarget"), want)
-		equal(t, "created", len(plan.Create) == 0, c.past)
+		assert.Equal(t, message(plan, "FailureTarget"), want, c)
+		assert.Equal(t, len(plan.Create) == 0, c.past, "created")
 	}
 	// Before FailedIndexes, though all have ended.
 	observeJob(indexed(1, 1), perIndex(0), maxFailedIndexes(0)).
@@ -530,14 +525,14 @@ func TestMoreThanMaxFailedIndexesFailTheJob(t *testing.T) {
 func TestMaxFailedIndexesEndsOthers(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(4, 3), perIndex(0), maxFailedIndexes(1)).
 		with("p0", index(0), failedPod(1, 0)).with("p1", index(1), failedPod(1, 0)).with("p2", index(2), ready)}
-	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" failedIndexes "0,1" uncounted [] [p0 p1 p2] FailureTarget=True/MaxFailedIndexesExceeded`)
-	equal(t, "delete", p.step(), `delete p2; release p0 p1`)
+	assert.Equal(t, p.step(), `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" failedIndexes "0,1" uncounted [] [p0 p1 p2] FailureTarget=True/MaxFailedIndexesExceeded`, "interim")
+	assert.Equal(t, p.step(), `delete p2; release p0 p1`, "delete")
 	p.pod("p2").Phase = corev1.PodFailed
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 0 failed 3 completedIndexes "" failedIndexes "0,1" FailureTarget=True/MaxFailedIndexesExceeded Failed=True/MaxFailedIndexesExceeded`)
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 0 failed 3 completedIndexes "" failedIndexes "0,1" FailureTarget=True/MaxFailedIndexesExceeded Failed=True/MaxFailedIndexesExceeded`, "end")
 	// The same if the pod did not fit into the interim status.
 	p = &simulated{t: t, observed: limited(observeJob(indexed(4, 3), perIndex(0), maxFailedIndexes(0)), 1).
 		with("p0", index(0), failedPod(1, 0)).with("p2", index(2))}
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes "0" FailureTarget=True/MaxFailedIndexesExceeded Failed=True/MaxFailedIndexesExceeded`)
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes "0" FailureTarget=True/MaxFailedIndexesExceeded Failed=True/MaxFailedIndexesExceeded`, "end")
 }
 
 // Requirements: BLI-20
@@ -559,7 +554,7 @@ func TestBackoffLimitHoldsBesideTheLimitPerIndex(t *testing.T) {
 		p.settle()
 		p.Now = p.Now.Add(10 * time.Second)
 	}
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 0 failed 5 completedIndexes "" failedIndexes "" FailureTarget=True/BackoffLimitExceeded Failed=True/BackoffLimitExceeded`)
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 0 failed 5 completedIndexes "" failedIndexes "" FailureTarget=True/BackoffLimitExceeded Failed=True/BackoffLimitExceeded`, "end")
 	// It takes precedence over the failed indexes.
 	observeJob(indexed(1, 1), perIndex(0), backoffLimit(0), maxFailedIndexes(0)).
 		with("p0", index(0), failedPod(1, 0)).
@@ -583,7 +578,7 @@ func TestDelayOfAnIndexDoubles(t *testing.T) {
 		o.Now = f[0].Until.Add(-1)
 		o.want(t, "after 100ms")
 		o.Now = f[0].Until
-		equal(t, "created", len(o.compute().Create), 1)
+		assert.Equal(t, len(o.compute().Create), 1, "created")
 	}
 }
 
@@ -602,7 +597,7 @@ func TestWaitForFirstIndex(t *testing.T) {
 	for _, f := range plan.Findings.AwaitReplacement {
 		until = append(until, f.Until.Sub(now))
 	}
-	equal(t, "until", fmt.Sprint(until), "[8s 3s]")
+	assert.Equal(t, fmt.Sprint(until), "[8s 3s]", "until")
 	o.Now = now.Add(2900 * time.Millisecond)
 	o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes ""; after 100ms`)
 	o.Now = now.Add(3 * time.Second)
@@ -690,10 +685,10 @@ func TestOtherIndexesDoNotChangeADelay(t *testing.T) {
 		for _, f := range plan.Findings.AwaitReplacement {
 			if f.Pod.Name == "a" {
 				found = true
-				equal(t, name, f.Until, now.Add(15*time.Second))
+				assert.Equal(t, f.Until, now.Add(15*time.Second), name)
 			}
 		}
-		equal(t, name, found, true)
+		assert.Equal(t, found, true, name)
 	}
 }
 
@@ -707,9 +702,9 @@ func TestDelaysOfTwoIndexesStayApart(t *testing.T) {
 		p.fail(i, 1)
 		p.settle()
 		p.Now = p.Now.Add(want - time.Second)
-		equal(t, "too early", strings.Contains(p.step(), "create"), false)
+		assert.Equal(t, strings.Contains(p.step(), "create"), false, "too early")
 		p.Now = p.Now.Add(time.Second)
-		equal(t, "in time", p.step(), fmt.Sprintf("create %d(%d,0)", i, failures))
+		assert.Equal(t, p.step(), fmt.Sprintf("create %d(%d,0)", i, failures), "in time")
 		p.settle()
 	}
 	gap(0, 1, 10*time.Second)
@@ -718,7 +713,7 @@ func TestDelaysOfTwoIndexesStayApart(t *testing.T) {
 	p.end(0, succeededPod(0))
 	gap(1, 2, 20*time.Second)
 	p.end(1, succeededPod(0))
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 4 completedIndexes "0,1" failedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 2 failed 4 completedIndexes "0,1" failedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`, "end")
 }
 
 // Requirements: BLI-28
@@ -739,7 +734,7 @@ func TestPodsThatFailNoIndex(t *testing.T) {
 				plan := observeJob(indexed(2, 2), perIndex(limit), c.option).
 					with("p0", index(0), failedPod(1, 0), counts(3, 0), c.change).with("p1", index(1)).
 					want(t, c.want)
-				equal(t, "findings", len(plan.Findings.IndexFailures)+len(plan.Findings.AwaitReplacement), 0)
+				assert.Equal(t, len(plan.Findings.IndexFailures)+len(plan.Findings.AwaitReplacement), 0, "findings")
 			}
 		})
 	}
@@ -766,18 +761,18 @@ func TestGateOnAgainCountsNewFailuresOnly(t *testing.T) {
 	gate := func(on bool) { p.config.Features.BackoffLimitPerIndex = on; p.Now = p.Now.Add(time.Hour); p.settle() }
 	p.settle()
 	p.fail(0, 1)
-	equal(t, "on", p.settle(), `active 2 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`)
+	assert.Equal(t, p.settle(), `active 2 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`, "on")
 	gate(false)
 	p.fail(1, 1)
 	p.settle()
 	p.Now = p.Now.Add(time.Hour)
-	equal(t, "off", p.settle(), `active 3 terminating 0 succeeded 0 failed 2 completedIndexes ""`)
+	assert.Equal(t, p.settle(), `active 3 terminating 0 succeeded 0 failed 2 completedIndexes ""`, "off")
 	gate(true)
 	p.fail(2, 1)
-	equal(t, "on again", p.settle(), `active 2 terminating 0 succeeded 0 failed 3 completedIndexes "" failedIndexes "2"`)
+	assert.Equal(t, p.settle(), `active 2 terminating 0 succeeded 0 failed 3 completedIndexes "" failedIndexes "2"`, "on again")
 	p.end(0, succeededPod(0))
 	p.end(1, succeededPod(0))
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 3 completedIndexes "0,1" failedIndexes "2" FailureTarget=True/FailedIndexes Failed=True/FailedIndexes`)
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 2 failed 3 completedIndexes "0,1" failedIndexes "2" FailureTarget=True/FailedIndexes Failed=True/FailedIndexes`, "end")
 }
 
 // restartPolicy OnFailure: one event states that only failed pods count, and they do.
@@ -788,9 +783,9 @@ func TestRestartsDoNotCountPerIndex(t *testing.T) {
 		with("p0", index(0), failedPod(1, time.Hour), counts(1, 0)).
 		with("p1", index(1), func(p *Pod) { p.Restarts = 9 })
 	plan := o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]`)
-	equal(t, "OnFailure", plan.Findings.RestartsNotPerIndex, true)
+	assert.Equal(t, plan.Findings.RestartsNotPerIndex, true, "OnFailure")
 	o.Job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
-	equal(t, "Never", o.compute().Findings.RestartsNotPerIndex, false)
+	assert.Equal(t, o.compute().Findings.RestartsNotPerIndex, false, "Never")
 }
 
 // BLI-17, TRK-06: FailedIndexes is stored together with its evidence, the completed indexes, so not before all of them

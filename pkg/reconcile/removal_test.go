@@ -6,6 +6,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // JOB-12: of two pods, the less advanced is removed: each row is decided by one property, whatever the later properties
@@ -35,9 +37,7 @@ func TestLeastAdvancedGoes(t *testing.T) {
 			if swapped {
 				o.Pods[0], o.Pods[1] = o.Pods[1], o.Pods[0]
 			}
-			if got := planText(o.compute()); got != want {
-				t.Errorf("%s: %s, want %s", name, got, want)
-			}
+			assert.Equal(t, planText(o.compute()), want, name)
 		}
 	}
 	for i, property := range properties {

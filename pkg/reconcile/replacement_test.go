@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // replacing sets podReplacementPolicy.
@@ -34,7 +34,7 @@ func TestFailurePolicyReplacesFailedOnly(t *testing.T) {
 	for _, policy := range []batchv1.PodReplacementPolicy{batchv1.TerminatingOrFailed, batchv1.Failed} {
 		o := observeJob(empty, replacing(policy)).with("p", deletedPod(time.Minute))
 		plan := o.want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes ""`)
-		equal(t, "waits", plan.Findings.WaitTerminating, 1)
+		assert.Equal(t, plan.Findings.WaitTerminating, 1, "waits")
 		o.config.Features.PodReplacementPolicy = false
 		o.want(t, `status active 0 terminating nil succeeded 0 failed 0 completedIndexes ""`)
 	}
@@ -170,7 +170,7 @@ func TestTerminatingTakesRoom(t *testing.T) {
 		if short := int(min(test.completions, test.parallelism)) > test.active; short {
 			waits = test.terminating
 		}
-		equal(t, fmt.Sprintf("%+v", test), int(plan.Findings.WaitTerminating), waits)
+		assert.Equal(t, int(plan.Findings.WaitTerminating), waits, test)
 	}
 	// "more terminating pods than parallelism", to the end, with and without a policy.
 	for _, empty := range []bool{false, true} {
@@ -219,22 +219,16 @@ func TestOwnDeletionsAreTerminating(t *testing.T) {
 	o.Job.Status.Active, o.Job.Status.Ready = 2, ptr.To[int32](2)
 	o.wantStages(t, "release a b", "delete a b",
 		`status active 0 terminating 2 succeeded 0 failed 0 completedIndexes "" Suspended=True/JobSuspended`)
-	if *o.Job.Status.Ready != 0 {
-		t.Errorf("ready %d", *o.Job.Status.Ready)
-	}
+	assert.Equal(t, *o.Job.Status.Ready, 0, "ready")
 	// A status that is written along with a deletion shows it as done.
 	plan := observeJob(sized(3, 3)).with("a", ready, untracked).with("b", ready).with("c", succeededPod(time.Minute)).
 		want(t, `status active 1 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [c] []; delete a`)
-	if *plan.Status.Ready != 1 {
-		t.Errorf("ready %d", *plan.Status.Ready)
-	}
+	assert.Equal(t, *plan.Status.Ready, 1, "ready")
 	// So does the interim condition, right before the deletions; there is no other write.
 	o = observeJob(sized(2, 2), backoffLimit(0)).with("a", ready).with("b", failedPod(1, time.Minute))
 	o.Job.Status.Active, o.Job.Status.Ready = 2, ptr.To[int32](2)
 	plan = o.want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [b a] FailureTarget=True/BackoffLimitExceeded`)
-	if *plan.Status.Ready != 0 {
-		t.Errorf("ready %d", *plan.Status.Ready)
-	}
+	assert.Equal(t, *plan.Status.Ready, 0, "ready")
 	o.carryOut(t, plan).want(t, "delete a; release b")
 }
 
@@ -263,18 +257,14 @@ func TestBackoffStartsAtTheDeletionOrTheFailure(t *testing.T) {
 	}
 	o := observeJob(replacing(batchv1.Failed)).with("p", deletedPod(time.Minute))
 	plan = o.want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes ""`)
-	if plan.Backoff.Failures != 0 {
-		t.Errorf("%+v", plan.Backoff)
-	}
+	assert.Equal(t, plan.Backoff.Failures, 0, plan.Backoff)
 	observeJob(replacing(batchv1.Failed)).with("p", failedPod(1, 4*time.Second), func(p *Pod) { p.Deleting = true }).
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; after 6s`)
 	// Failures whose pods are gone are remembered, and each new failure is added once.
 	o = observeJob(counters(0, 1)).with("p", failedPod(1, 4*time.Second))
 	o.Backoff = backoff.Record{Failures: 1, LastFailure: now.Add(-time.Minute)}
 	plan = o.want(t, `status active 0 terminating 0 succeeded 0 failed 1 completedIndexes "" uncounted [] [p]; after 16s`)
-	if plan.Backoff.Failures != 2 {
-		t.Errorf("%+v", plan.Backoff)
-	}
+	assert.Equal(t, plan.Backoff.Failures, 2, plan.Backoff)
 	o.carryOut(t, plan).want(t, "release p; after 16s")
 }
 
@@ -284,7 +274,7 @@ func TestTerminalConditionWaitsForTerminatingPodsWithoutTheGate(t *testing.T) {
 		o := observeJob(condition(c, corev1.ConditionTrue, "Reason", "message")).with("p", deletedPod(time.Minute), untracked)
 		o.config.Features = Features{ManagedBy: true}
 		plan := o.want(t, `status active 0 terminating nil succeeded 0 failed 0 completedIndexes "" `+string(c)+`=True/Reason`)
-		equal(t, "waits for", *plan.Findings.WaitFinish, WaitFinish{Terminating: 1})
+		assert.Equal(t, *plan.Findings.WaitFinish, WaitFinish{Terminating: 1}, "waits for")
 		o.carryOut(t, plan).want(t, "")
 	}
 }
@@ -327,12 +317,8 @@ func TestGateOffReplacesTerminatingPods(t *testing.T) {
 	o := observeJob(replacing(batchv1.Failed)).with("p", deletedPod(time.Minute))
 	o.config.Features.PodReplacementPolicy = false
 	plan := o.want(t, `status active 0 terminating nil succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`)
-	if plan.CreateReason != CreateNew {
-		t.Errorf("%q", plan.CreateReason)
-	}
-	if *o.Job.Spec.PodReplacementPolicy != batchv1.Failed {
-		t.Error("the spec was changed")
-	}
+	assert.Equal(t, plan.CreateReason, CreateNew)
+	assert.Equal(t, *o.Job.Spec.PodReplacementPolicy, batchv1.Failed, "the spec was changed")
 	o = observeJob(failurePolicy()).with("p", deletedPod(time.Minute))
 	o.config.Features.PodReplacementPolicy = false
 	o.want(t, `status active 0 terminating nil succeeded 0 failed 0 completedIndexes ""`)

@@ -7,6 +7,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func restartPolicy(policy corev1.RestartPolicy) func(*batchv1.Job) {
@@ -56,10 +58,10 @@ func TestRestartsReachTheLimit(t *testing.T) {
 	}
 	// The finding contains them too.
 	plan := observeJob(onFailure, sized(2, 2), counters(0, 2), backoffLimit(5)).with("p", restarted(3)).compute()
-	equal(t, "OnFailure", *plan.Findings.BackoffLimit, BackoffLimit{Failures: 2, Limit: 5, OnFailure: true, Restarts: 3})
-	equal(t, "failures left", plan.Findings.BackoffLimit.FailuresLeft(), 4)
-	equal(t, "restarts left", plan.Findings.BackoffLimit.RestartsLeft(), 2)
+	assert.Equal(t, *plan.Findings.BackoffLimit, BackoffLimit{Failures: 2, Limit: 5, OnFailure: true, Restarts: 3}, "OnFailure")
+	assert.Equal(t, plan.Findings.BackoffLimit.FailuresLeft(), 4, "failures left")
+	assert.Equal(t, plan.Findings.BackoffLimit.RestartsLeft(), 2, "restarts left")
 	// Never does not restart containers, and the finding has no restarts.
 	plan = observeJob(backoffLimit(5)).with("p", restarted(3)).compute()
-	equal(t, "Never", *plan.Findings.BackoffLimit, BackoffLimit{Failures: 0, Limit: 5})
+	assert.Equal(t, *plan.Findings.BackoffLimit, BackoffLimit{Failures: 0, Limit: 5}, "Never")
 }

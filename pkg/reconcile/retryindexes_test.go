@@ -7,6 +7,8 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // retries makes the Job run only some of the indexes that it had when it was created; completions may be "".
@@ -76,9 +78,7 @@ func TestScaledRetryRunsItsNewIndexes(t *testing.T) {
 		"completions beyond any number": {3, "2", "2147483647", "", "create 2"},
 	} {
 		o := observeJob(indexed(c.completions, c.completions), retries(c.retried, c.of), endedIndexes(c.stored, 0, ""))
-		if got := planText(o.compute()); got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
+		assert.Equal(t, planText(o.compute()), c.want, name)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // verdictsText returns the verdicts of Review: "pod: rule".
@@ -31,9 +33,7 @@ func TestReviewVerdicts(t *testing.T) {
 			with("counted", failedPod(3, time.Hour), untracked).with("recorded", failedPod(42, time.Minute)).with("terminating", deletedPod(0)).
 			with("moved", failedPod(1, time.Hour), unselected).with("good", succeededPod(0)).with("runs")
 		plan := Review(o.Observation, o.config)
-		if got := fmt.Sprint(verdictsText(&plan.Findings)); got != "[counted: 0 recorded: 1 moved: -1]" {
-			t.Errorf("a Job that %s: %s", name, got)
-		}
+		assert.Equalf(t, fmt.Sprint(verdictsText(&plan.Findings)), "[counted: 0 recorded: 1 moved: -1]", "a Job that %s", name)
 		computed := o.compute()
 		if planText(plan) != planText(computed) || !reflect.DeepEqual(plan.Status, computed.Status) {
 			t.Errorf("a Job that %s: %s, but reviewed %s", name, planText(computed), planText(plan))
@@ -47,9 +47,8 @@ func TestReviewFinished(t *testing.T) {
 		condition(batchv1.JobComplete, corev1.ConditionTrue, "SuccessPolicy", "message")).
 		with("p7", index(7), succeededPod(0))
 	plan := Review(o.Observation, o.config)
-	equal(t, "indexes", fmt.Sprint(plan.Findings.CompletedIndexes, plan.Findings.FailedIndexes), "0-2 4")
-	equal(t, "rules", fmt.Sprintf("%+v", plan.Findings.SuccessRules),
-		"[{Have:3 Need:3 Met:true OutOfReach:false Inert:false} {Have:0 Need:3 Met:false OutOfReach:true Inert:false} {Have:0 Need:2 Met:false OutOfReach:false Inert:false}]")
+	assert.Equal(t, fmt.Sprint(plan.Findings.CompletedIndexes, plan.Findings.FailedIndexes), "0-2 4", "indexes")
+	assert.Equal(t, fmt.Sprintf("%+v", plan.Findings.SuccessRules), "[{Have:3 Need:3 Met:true OutOfReach:false Inert:false} {Have:0 Need:3 Met:false OutOfReach:true Inert:false} {Have:0 Need:2 Met:false OutOfReach:false Inert:false}]", "rules")
 }
 
 // The indexes of a running Job are the indexes of its next status.
@@ -57,9 +56,9 @@ func TestReviewNextIndexes(t *testing.T) {
 	o := observeJob(indexed(9, 9), perIndex(0), successRules(onCount(9)), endedIndexes("0-2", 3, "4")).
 		with("p5", index(5), succeededPod(0)).with("p6", index(6), failedPod(1, 0)).with("p7", index(7))
 	plan := Review(o.Observation, o.config)
-	equal(t, "indexes", fmt.Sprint(plan.Findings.CompletedIndexes, plan.Findings.FailedIndexes), "0-2,5 4,6")
-	equal(t, "rules", fmt.Sprint(ruleProgress(plan)), "[0: 4/9]")
-	equal(t, "out of reach", plan.Findings.SuccessRules[0].OutOfReach, true)
+	assert.Equal(t, fmt.Sprint(plan.Findings.CompletedIndexes, plan.Findings.FailedIndexes), "0-2,5 4,6", "indexes")
+	assert.Equal(t, fmt.Sprint(ruleProgress(plan)), "[0: 4/9]", "rules")
+	assert.Equal(t, plan.Findings.SuccessRules[0].OutOfReach, true, "out of reach")
 }
 
 // Without the pods, nothing is planned, and only the names and the progress from the Job are reported.
@@ -71,7 +70,7 @@ func TestReviewWithoutPods(t *testing.T) {
 	if !plan.IsEmpty() || plan.RequeueAfter != 0 {
 		t.Error(planText(plan))
 	}
-	equal(t, "name", plan.Findings.RuleNames.Name(1), "Retry")
-	equal(t, "damaged", plan.Findings.DamagedIndexes, 1)
-	equal(t, "rules", fmt.Sprint(ruleProgress(plan)), "[0: 1/2]")
+	assert.Equal(t, plan.Findings.RuleNames.Name(1), "Retry", "name")
+	assert.Equal(t, plan.Findings.DamagedIndexes, 1, "damaged")
+	assert.Equal(t, fmt.Sprint(ruleProgress(plan)), "[0: 1/2]", "rules")
 }

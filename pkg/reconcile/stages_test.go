@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // skip marks pods on which an operation failed in this sync.
@@ -127,7 +128,5 @@ func (o *observed) wantStages(t *testing.T, want ...string) {
 // wantStatusText checks the stored status.
 func (o *observed) wantStatusText(t *testing.T, want string) {
 	t.Helper()
-	if got := statusText(&o.Job.Status); got != want {
-		t.Errorf("stored %s\nwant   %s", got, want)
-	}
+	assert.Equal(t, statusText(&o.Job.Status), want, "stored")
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const (
@@ -149,14 +150,10 @@ func TestReadyNeverExceedsActive(t *testing.T) {
 	o := observeJob(sized(3, 3)).with("a", ready).with("b", ready).with("f", failedPod(1, time.Second))
 	o.Job.Status.Active, o.Job.Status.Ready = 3, ptr.To[int32](3)
 	plan := o.want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [f]; after 9s`)
-	if *plan.Status.Ready != 2 {
-		t.Errorf("ready %d", *plan.Status.Ready)
-	}
+	assert.Equal(t, *plan.Status.Ready, 2, "ready")
 	o = observeJob(indexed(3, 3), perIndex(3)).with("a", index(0), ready).with("b", index(1), ready).with("f", index(2), failedPod(1, time.Second))
 	plan = o.want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes ""; after 9s`)
-	if *plan.Status.Ready != 2 {
-		t.Errorf("ready %d", *plan.Status.Ready)
-	}
+	assert.Equal(t, *plan.Status.Ready, 2, "ready")
 	// Terminating and finished pods are not ready, whatever their condition says.
 	plan = observeJob(sized(3, 3)).with("a", ready, deletedPod(0)).with("b", ready, succeededPod(0)).with("c", ready, untracked).with("d", ready).compute()
 	if s := plan.Status; s.Active != 1 || *s.Ready != 1 || *s.Terminating != 2 {
@@ -175,7 +172,7 @@ func TestSucceededFallsInElasticJobsOnly(t *testing.T) {
 	}
 	o := observeJob(indexed(3, 2), stored(done))
 	plan = o.want(t, `status active 0 terminating 0 succeeded 4 failed 0 completedIndexes "0-2" SuccessCriteriaMet=True/CompletionsReached`)
-	equal(t, "kept", *plan.Findings.CountKept, CountKept{Succeeded: 4, Completed: 3})
+	assert.Equal(t, *plan.Findings.CountKept, CountKept{Succeeded: 4, Completed: 3}, "kept")
 	o.wantStages(t, planText(plan), `status active 0 terminating 0 succeeded 4 failed 0 completedIndexes "0-2" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
 	// The kept count has no effect on decisions.
 	observeJob(indexed(5, 2), stored(func(s *batchv1.JobStatus) { s.Succeeded, s.CompletedIndexes = 5, "0,1,7-9" })).want(t, "create 2; create 3")
@@ -196,7 +193,7 @@ func TestFailedIndexesComeWithTheLimitPerIndex(t *testing.T) {
 	// Fragments that cannot be read, and indexes out of range, are removed.
 	plan := observeJob(indexed(3, 2), perIndex(1), done, endedIndexes("", 0, "2,x,7-9")).with("a", index(0)).with("b", index(1)).
 		want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "2"`)
-	equal(t, "damaged", plan.Findings.DamagedIndexes, 1)
+	assert.Equal(t, plan.Findings.DamagedIndexes, 1, "damaged")
 	// NonIndexed: neither list.
 	observeJob(stored(func(s *batchv1.JobStatus) { s.Active, s.CompletedIndexes, s.FailedIndexes = 1, "0-4", ptr.To("") })).with("a").
 		want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes ""`)
@@ -385,7 +382,7 @@ func TestTwoConditionsTwoWrites(t *testing.T) {
 		if a, b := s.Conditions[0], s.Conditions[1]; a.Reason != b.Reason || a.Message != b.Message || a.Message == "" {
 			t.Errorf("%s: %+v, and then %+v", want, a, b)
 		}
-		equal(t, want, *second.Findings.Outcome, InterimCondition{batchv1.JobConditionType(words[0]), words[2], s.Conditions[0].Message})
+		assert.Equal(t, *second.Findings.Outcome, InterimCondition{batchv1.JobConditionType(words[0]), words[2], s.Conditions[0].Message}, want)
 		o.carryOut(t, second).want(t, "")
 	}
 }
@@ -424,7 +421,7 @@ func TestTerminalConditionWaitsForEveryPod(t *testing.T) {
 	}
 	// A recorded pod without owner that could not be adopted in this sync.
 	plan := observeJob(interim(failureTarget), uncounted(nil, []types.UID{"p"})).stray("p", failedPod(1, time.Hour)).skip("p").want(t, "")
-	equal(t, "waits for", *plan.Findings.WaitFinish, WaitFinish{Uncounted: 1})
+	assert.Equal(t, *plan.Findings.WaitFinish, WaitFinish{Uncounted: 1}, "waits for")
 	// Changes of the same plan also delay it: they may fail.
 	plan = observeJob(interim(failureTarget)).with("p", unselected).want(t, "disown p")
 	if plan.Findings.WaitFinish == nil {
@@ -447,9 +444,7 @@ func TestConditionsStay(t *testing.T) {
 			o := observeJob(option, interim(target), interim(terminal)).
 				with("r").with("f", failedPod(1, time.Hour)).with("t", deletedPod(0)).with("u", untracked).stray("s")
 			plan := o.compute()
-			if text := planText(plan); text != "release f r t" {
-				t.Errorf("%s, %s: %s", terminal, name, text)
-			}
+			assert.Equalf(t, planText(plan), "release f r t", "%s, %s", terminal, name)
 			o.skip("f", "r", "t").want(t, "")
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const metBySuccessPolicy = "SuccessCriteriaMet=True/SuccessPolicy"
@@ -39,8 +41,8 @@ func TestFirstRuleThatIsMetDecides(t *testing.T) {
 				want = `status active 3 terminating 0 succeeded 1 failed 0 completedIndexes "0"`
 			}
 			plan := o.wantShuffled(t, want)
-			equal(t, "message", message(plan, "SuccessCriteriaMet"), c.message)
-			equal(t, "progress", fmt.Sprint(ruleProgress(plan)), c.progress)
+			assert.Equal(t, message(plan, "SuccessCriteriaMet"), c.message, "message")
+			assert.Equal(t, fmt.Sprint(ruleProgress(plan)), c.progress, "progress")
 		})
 	}
 	// On every sync, even from the stored state alone.
@@ -54,7 +56,7 @@ func TestFirstRuleThatIsMetDecides(t *testing.T) {
 func TestRuleIsMetBesideDelayedFailures(t *testing.T) {
 	p := &simulated{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
 		with("p1", index(1), failedPod(1, 0)).with("p2", index(2), failedPod(1, 0)).with("p3", index(3))}
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" failedIndexes "" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" failedIndexes "" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`, "end")
 }
 
 // The same if they are being deleted: no pod is replaced once a rule is met.
@@ -62,7 +64,7 @@ func TestRuleIsMetBesideDelayedFailures(t *testing.T) {
 func TestRuleIsMetBesideDelayedDeletions(t *testing.T) {
 	p := &simulated{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
 		with("p1", index(1), deletedPod(0)).with("p2", index(2), deletedPod(0)).with("p3", index(3))}
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" failedIndexes "" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" failedIndexes "" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`, "end")
 }
 
 // Stored and new successes count, below completions; the condition is stored together with all of them.
@@ -72,7 +74,7 @@ func TestEvidenceIsStored(t *testing.T) {
 	plan := observeJob(indexed(5, 5), successRules(onIndexes("1,3")), two).
 		with("p3", index(3), succeededPod(0)).with("p4", index(4)).
 		want(t, `status active 0 terminating 1 succeeded 2 failed 0 completedIndexes "1,3" `+metBySuccessPolicy)
-	equal(t, "progress", fmt.Sprint(ruleProgress(plan)), "[0: 2/2]")
+	assert.Equal(t, fmt.Sprint(ruleProgress(plan)), "[0: 2/2]", "progress")
 	// An index out of range, without finalizer, or repeated does not count.
 	for name, c := range map[string]struct {
 		i      int32
@@ -81,14 +83,14 @@ func TestEvidenceIsStored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			plan := observeJob(indexed(5, 5), successRules(onCount(2)), two).
 				with("p", index(c.i), succeededPod(0), c.change).compute()
-			equal(t, "progress", fmt.Sprint(ruleProgress(plan)), "[0: 1/2]")
+			assert.Equal(t, fmt.Sprint(ruleProgress(plan)), "[0: 1/2]", "progress")
 		})
 	}
 	// Successes that do not fit into this status are no evidence yet.
 	p := &simulated{t: t, observed: limited(observeJob(indexed(4, 4), successRules(onCount(2))), 1).
 		with("p0", index(0), succeededPod(2)).with("p1", index(1), succeededPod(1)).with("p2", index(2)).with("p3", index(3))}
-	equal(t, "first", p.step(), `status active 2 terminating 0 succeeded 1 failed 0 completedIndexes "0"`)
-	equal(t, "second", p.step(), `status active 0 terminating 2 succeeded 2 failed 0 completedIndexes "0,1" `+metBySuccessPolicy+`; release p0`)
+	assert.Equal(t, p.step(), `status active 2 terminating 0 succeeded 1 failed 0 completedIndexes "0"`, "first")
+	assert.Equal(t, p.step(), `status active 0 terminating 2 succeeded 2 failed 0 completedIndexes "0,1" `+metBySuccessPolicy+`; release p0`, "second")
 	// Failures take the room first.
 	limited(observeJob(indexed(3, 3), successRules(onCount(1))), 1).
 		with("p0", index(0), failedPod(1, 0)).with("p1", index(1), succeededPod(1)).with("p2", index(2)).
@@ -129,9 +131,9 @@ func TestFailureFirst(t *testing.T) {
 func TestFailedIndexBeatsRule(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(0), successRules(onCount(1))).
 		with("p0", index(0), failedPod(1, 0)).with("p1", index(1))}
-	equal(t, "first", p.settle(), `active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`)
+	assert.Equal(t, p.settle(), `active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`, "first")
 	p.end(1, succeededPod(0))
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 1 completedIndexes "1" failedIndexes "0" FailureTarget=True/FailedIndexes Failed=True/FailedIndexes`)
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 1 completedIndexes "1" failedIndexes "0" FailureTarget=True/FailedIndexes Failed=True/FailedIndexes`, "end")
 }
 
 // Once the criteria are met, nothing fails the Job anymore.
@@ -151,7 +153,7 @@ func TestNeverSwitchesToFailed(t *testing.T) {
 			if p.Job.Spec.BackoffLimitPerIndex != nil {
 				failedIndexes = ` failedIndexes ""`
 			}
-			equal(t, "status", p.settle(), `active 0 terminating 0 succeeded 1 failed 1 completedIndexes "0"`+failedIndexes+` SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+			assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 1 completedIndexes "0"`+failedIndexes+` SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`, "status")
 		})
 	}
 }
@@ -161,9 +163,9 @@ func TestNeverSwitchesToSuccess(t *testing.T) {
 	o := observeJob(indexed(3, 3), successRules(onCount(1)), condition("FailureTarget", "True", "BackoffLimitExceeded", "m")).
 		with("p0", index(0), succeededPod(0)).with("p1", index(1), deletedPod(0), untracked)
 	plan := o.want(t, `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" FailureTarget=True/BackoffLimitExceeded`)
-	equal(t, "rules", len(ruleProgress(plan)), 0)
+	assert.Equal(t, len(ruleProgress(plan)), 0, "rules")
 	p := &simulated{t: t, observed: o}
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" FailureTarget=True/BackoffLimitExceeded Failed=True/BackoffLimitExceeded`)
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" FailureTarget=True/BackoffLimitExceeded Failed=True/BackoffLimitExceeded`, "end")
 }
 
 // Conditions with status False have no effect, and do not change.
@@ -193,9 +195,9 @@ func TestRunningPodsDoNotFail(t *testing.T) {
 		`delete pending; release bad gone good`,
 		`release pending`,
 	} {
-		equal(t, "stage", p.step(), want)
+		assert.Equal(t, p.step(), want, "stage")
 	}
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`, "end")
 }
 
 // Under podReplacementPolicy Failed, a terminating pod has not failed: it is not counted.
@@ -203,8 +205,8 @@ func TestRunningPodsDoNotFail(t *testing.T) {
 func TestTerminatingPodDoesNotFail(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }).
 		with("good", index(0), succeededPod(0)).with("gone", index(1), deletedPod(0))}
-	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`)
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+	assert.Equal(t, p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`, "interim")
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`, "end")
 }
 
 // The same if it was deleted long before, and ends in phase Failed afterward: when the Job succeeded, it did not count
@@ -213,9 +215,9 @@ func TestTerminatingPodDoesNotFail(t *testing.T) {
 func TestLongTerminatingPodDoesNotFail(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }).
 		with("good", index(0), succeededPod(0)).with("gone", index(1), deletedPod(time.Minute))}
-	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`)
-	equal(t, "finalizers", p.step(), `release gone good`)
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+	assert.Equal(t, p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`, "interim")
+	assert.Equal(t, p.step(), `release gone good`, "finalizers")
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`, "end")
 }
 
 // All failures known before the Job succeeds are counted, even if there are more than one status can record, and
@@ -231,7 +233,7 @@ func TestFailuresCountBeforeSuccess(t *testing.T) {
 		if o := p.pod("second"); o != nil {
 			o.Deleting = true
 		}
-		equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 3 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+		assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 3 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`, "end")
 	}
 }
 
@@ -240,8 +242,8 @@ func TestFailuresCountBeforeSuccess(t *testing.T) {
 func TestUnreportedFailureCountsAtSuccess(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), failurePolicy(onExit("FailJob", 42))).
 		with("s", index(0), succeededPod(0)).with("p", index(1), unreported).since(time.Second)}
-	equal(t, "interim", p.step(), `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" uncounted [] [p] SuccessCriteriaMet=True/SuccessPolicy; after 29s`)
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 1 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+	assert.Equal(t, p.step(), `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" uncounted [] [p] SuccessCriteriaMet=True/SuccessPolicy; after 29s`, "interim")
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 1 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`, "end")
 }
 
 // The same if a pod that we deleted ends, with an exit code, before its finalizer is gone: SIGTERM made it fail, not
@@ -250,10 +252,10 @@ func TestUnreportedFailureCountsAtSuccess(t *testing.T) {
 func TestDeletedPodDoesNotFail(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0"))).
 		with("good", index(0), succeededPod(0)).with("runs", index(1))}
-	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`)
-	equal(t, "delete", p.step(), `delete runs; release good`)
+	assert.Equal(t, p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`, "interim")
+	assert.Equal(t, p.step(), `delete runs; release good`, "delete")
 	failedPod(143, 0)(p.pod("runs")) // still Deleting, still with the finalizer
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`, "end")
 }
 
 // A rule that is met by the last index takes precedence over completions.
@@ -281,8 +283,8 @@ func TestRuleComesBeforeCompletions(t *testing.T) {
 func TestRuleComesBeforeCompletionsAtTheLimit(t *testing.T) {
 	p := &simulated{t: t, observed: limited(observeJob(indexed(2, 2), successRules(onCount(2))), 1).
 		with("p0", index(0), succeededPod(time.Second)).with("p1", index(1), succeededPod(0))}
-	equal(t, "first", p.step(), `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0"`)
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+	assert.Equal(t, p.step(), `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0"`, "first")
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`, "end")
 }
 
 // Requirements: SUC-19
@@ -291,10 +293,10 @@ func TestGateOffEvaluatesNoRule(t *testing.T) {
 		with("p0", index(0), succeededPod(0)).with("p1", index(1))}
 	p.config.Features.SuccessPolicy = false
 	plan := p.compute()
-	equal(t, "rules", len(ruleProgress(plan)), 0)
-	equal(t, "runs", p.settle(), `active 1 terminating 0 succeeded 1 failed 0 completedIndexes "0"`)
+	assert.Equal(t, len(ruleProgress(plan)), 0, "rules")
+	assert.Equal(t, p.settle(), `active 1 terminating 0 succeeded 1 failed 0 completedIndexes "0"`, "runs")
 	p.end(1, succeededPod(0))
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" SuccessCriteriaMet=True/ Complete=True/`)
+	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" SuccessCriteriaMet=True/ Complete=True/`, "end")
 }
 
 // Requirements: SUC-20
@@ -308,7 +310,7 @@ func TestGateOnAgainEvaluatesRules(t *testing.T) {
 	} {
 		p.config.Features.SuccessPolicy = i != 1
 		p.end(int32(i), succeededPod(0))
-		equal(t, "status", p.settle(), want)
+		assert.Equal(t, p.settle(), want, "status")
 	}
 	// A finished Job does not change, whatever the gate.
 	p.config.Features.SuccessPolicy = false
@@ -336,7 +338,7 @@ func TestCompleteFollowsAtOnceWithoutTheGates(t *testing.T) {
 			o.Pods = nil // It waits for terminating pods.
 			o.settle(t)
 		}
-		equal(t, fmt.Sprintf("%+v", features), statusText(&o.Job.Status), want)
+		assert.Equal(t, statusText(&o.Job.Status), want, features)
 		if !IsFinished(o.Job) || o.Job.Status.CompletionTime == nil {
 			t.Errorf("%+v: not finished", features)
 		}

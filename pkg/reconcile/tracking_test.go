@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // uncounted sets the UIDs of stored status.uncountedTerminatedPods.
@@ -56,7 +58,7 @@ func TestPodsAreRecordedThenReleasedThenCounted(t *testing.T) {
 	// Indexed: the index represents the pod, and every pod of the index.
 	o = observeJob(indexed(2, 2)).with("s", index(0), succeededPod(time.Minute)).with("again", index(0), succeededPod(time.Hour)).with("b", index(1))
 	plan := o.want(t, `status active 1 terminating 0 succeeded 1 failed 0 completedIndexes "0"`)
-	equal(t, "failed", len(plan.Findings.RecordedFailed), 0)
+	assert.Equal(t, len(plan.Findings.RecordedFailed), 0, "failed")
 	o.carryOut(t, plan).wantStages(t, "release again s")
 }
 
@@ -109,7 +111,7 @@ func TestDecisionsCountWhatIsNotRecordedYet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			test.o.Job.Spec.BackoffLimit = new(int32)
 			plan := test.o.compute()
-			equal(t, "failures", plan.Findings.BackoffLimit.Failures, test.failed)
+			assert.Equal(t, plan.Findings.BackoffLimit.Failures, test.failed, "failures")
 			if _, reason, _ := fateOf(plan); (reason == "BackoffLimitExceeded") != (test.failed > 0) {
 				t.Errorf("outcome %s", reason)
 			}
@@ -121,7 +123,7 @@ func TestDecisionsCountWhatIsNotRecordedYet(t *testing.T) {
 			}
 			test.o.Now = now.Add(time.Hour)
 			wantActive := min(*test.o.Job.Spec.Completions, *test.o.Job.Spec.Parallelism) - test.succeeded
-			equal(t, "created", int32(len(test.o.compute().Create)), wantActive)
+			assert.Equal(t, int32(len(test.o.compute().Create)), wantActive, "created")
 		})
 	}
 }
@@ -149,14 +151,12 @@ func TestStatusRecordsAtMost500Pods(t *testing.T) {
 		recorded := len(plan.Status.UncountedTerminatedPods.Succeeded)
 		if isIndexed {
 			recorded = int(plan.Status.Succeeded)
-			if plan.Status.CompletedIndexes != "0-499" {
-				t.Errorf("completedIndexes %s", plan.Status.CompletedIndexes)
-			}
+			assert.Equal(t, plan.Status.CompletedIndexes, "0-499", "completedIndexes")
 		}
 		if recorded != 500 {
 			t.Errorf("%d recorded", recorded)
 		}
-		equal(t, "not recorded", plan.Findings.Unrecorded, 1)
+		assert.Equal(t, plan.Findings.Unrecorded, 1, "not recorded")
 		o.carryOut(t, plan)
 		for stage := 0; !IsFinished(o.Job); stage++ {
 			if plan = o.compute(); plan.IsEmpty() || stage > 9 {
@@ -174,7 +174,7 @@ func TestStatusRecordsAtMost500Pods(t *testing.T) {
 	o.with("old", succeededPod(time.Hour)).with("s", succeededPod(time.Hour)).with("f1", failedPod(1, time.Minute)).with("f2", failedPod(1, time.Minute))
 	o.HoldCreation = true
 	plan := o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [old] [f1 f2]; release old`)
-	equal(t, "not recorded", plan.Findings.Unrecorded, 1)
+	assert.Equal(t, plan.Findings.Unrecorded, 1, "not recorded")
 	o.carryOut(t, plan).want(t, `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "" uncounted [s] [f1 f2]; release f1 f2`)
 	// Among failures, pods that have ended come first; and the condition is not delayed.
 	o = observeJob(sized(3, 3), failurePolicy(onExit("FailJob", 42)))
@@ -217,7 +217,7 @@ func TestFinishedPodWithoutFinalizerIsReplaced(t *testing.T) {
 	}
 	// Policies are not evaluated on it.
 	plan := observeJob(failurePolicy(onExit("FailJob", 1))).with("p", untracked, failedPod(1, time.Hour)).want(t, "create")
-	equal(t, "verdicts", len(plan.Findings.Verdicts), 0)
+	assert.Equal(t, len(plan.Findings.Verdicts), 0, "verdicts")
 }
 
 // TRK-16: a pod recorded as failed stays failed.
@@ -413,17 +413,13 @@ func TestPodsOutOfRangeNeverCount(t *testing.T) {
 	if f := plan.Findings.NotCounted; len(f) != 2 || f[0].Pod.Name != "p8" || f[1].Pod.Name != "p6" || f[0].Why != OutOfRange {
 		t.Errorf("%+v", f)
 	}
-	equal(t, "misfits", len(plan.Findings.Misfits), 2)
+	assert.Equal(t, len(plan.Findings.Misfits), 2, "misfits")
 	for _, r := range plan.Release {
-		if running := r.Name == "p5" || r.Name == "p7"; running != (r.ResourceVersion != "") {
-			t.Errorf("%+v", r)
-		}
+		assert.Equal(t, r.Name == "p5" || r.Name == "p7", (r.ResourceVersion != ""), r)
 	}
 	plan = o.carryOut(t, plan).want(t, `delete p5 p7; release p0`)
 	o.carryOut(t, plan)
-	if got := statusText(&o.Job.Status); got != `active 2 terminating 0 succeeded 1 failed 0 completedIndexes "0"` {
-		t.Error(got)
-	}
+	assert.Equal(t, statusText(&o.Job.Status), `active 2 terminating 0 succeeded 1 failed 0 completedIndexes "0"`)
 	// Missing indexes, and terminating pods.
 	observeJob(indexed(2, 2), backoffLimit(0)).with("f", failedPod(1, time.Hour)).with("s", succeededPod(time.Hour)).with("t", index(2), deletedPod(time.Hour)).
 		want(t, "create 0; create 1; release f s t")

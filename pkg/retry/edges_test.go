@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func wantRefusal(t *testing.T, kind RefusalKind, r *Plan, err error) {
@@ -135,9 +136,7 @@ func TestShortenedNamesDiffer(t *testing.T) {
 			job := newJob(3, "0", "1")
 			job.Name, job.UID = strings.Repeat("long-name-", 6)+end, uid
 			r, err := make1(t, job, Request{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			if name := r.Object.GetName(); names[name] || len(validation.IsDNS1123Label(name+"-2")) > 0 {
 				t.Errorf("%s", name)
 			}
@@ -154,9 +153,7 @@ func TestFamilyOfALongName(t *testing.T) {
 	job := newJob(3, "", "")
 	job.Name, job.Spec.CompletionMode = strings.Repeat("long-name.", 25), ptr.To(batchv1.NonIndexedCompletion)
 	r, err := make1(t, job, Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	first := finish(started(t, r), batchv1.JobFailed)
 	if label := first.Labels[OfLabel]; len(validation.IsValidLabelValue(label)) > 0 || label != LabelOf(job.Name) || RootOf(first) != job.Name {
 		t.Errorf("label %s, root %s", label, RootOf(first))
@@ -166,9 +163,7 @@ func TestFamilyOfALongName(t *testing.T) {
 	}
 	forged := first.DeepCopy()
 	forged.Annotations[OfLabel] = "another"
-	if RootOf(forged) != first.Labels[OfLabel] {
-		t.Errorf("an annotation that is not that of the label counts: %s", RootOf(forged))
-	}
+	assert.Equal(t, RootOf(forged), first.Labels[OfLabel], "an annotation that is not that of the label counts")
 }
 
 // With the labels of Argo CD and Kueue, these would delete the copy, or never start it.
@@ -180,16 +175,12 @@ func TestCopyIsFreeOfOtherControllers(t *testing.T) {
 	job.Spec.Template.Labels = map[string]string{"app.kubernetes.io/instance": "shop", "kueue.x-k8s.io/podset": "main"}
 	job.Spec.Template.Annotations = map[string]string{"kueue.x-k8s.io/workload": "job-sweep-1", "kueue.x-k8s.io/podset-required-topology": "rack"}
 	r, err := make1(t, job, Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	made := typed(t, r.Object)
 	if got := fmt.Sprint(made.Labels, r.Dropped); got != "map[app.kubernetes.io/name:sweep batchjob.dev/retry-of:sweep kueue.x-k8s.io/priority-class:high] [{Tool app.kubernetes.io/instance}]" {
 		t.Error(got)
 	}
-	if made.Annotations["kueue.x-k8s.io/prebuilt-workload-name"] != "" {
-		t.Errorf("%v", made.Annotations)
-	}
+	assert.Equal(t, made.Annotations["kueue.x-k8s.io/prebuilt-workload-name"], "", made.Annotations)
 	if got := fmt.Sprint(made.Spec.Template.Annotations, made.Spec.Template.Labels); got != "map[kueue.x-k8s.io/podset-required-topology:rack] map[app.kubernetes.io/instance:shop kueue.x-k8s.io/podset:main]" {
 		t.Errorf("pods: %s", got)
 	}
@@ -204,9 +195,7 @@ func TestJobOfJobSet(t *testing.T) {
 	labels := map[string]string{"jobset.sigs.k8s.io/jobset-name": "train", "jobset.sigs.k8s.io/job-index": "0"}
 	job.Labels, job.Spec.Template.Labels = labels, labels
 	r, err := make1(t, job, Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	made := typed(t, r.Object)
 	if made.OwnerReferences != nil || fmt.Sprint(r.Dropped) != "[{Owner JobSet/train}]" || made.Labels["jobset.sigs.k8s.io/job-index"] != "0" || made.Spec.Template.Labels["jobset.sigs.k8s.io/job-index"] != "0" {
 		t.Errorf("%v %+v", r.Dropped, made.ObjectMeta)

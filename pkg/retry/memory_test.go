@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: RTY-41
@@ -41,9 +43,7 @@ func TestNextMemoryLimit(t *testing.T) {
 		if most := by.CapOf(first); !raised {
 			got = "at the cap " + most.String()
 		}
-		if got != c.want {
-			t.Errorf("%s of %s, first %s: %s, want %s", c.by, c.old, c.first, got, c.want)
-		}
+		assert.Equalf(t, got, c.want, "%s of %s, first %s", c.by, c.old, c.first)
 	}
 }
 
@@ -93,9 +93,7 @@ func TestAnyMemoryRaise(t *testing.T) {
 			text += ",max=" + most.String()
 		}
 		by, err := ParseMemoryRaise(text)
-		if err != nil {
-			t.Fatal(text, err)
-		}
+		assert.NoError(t, err, text)
 		first, old, request := quantity(), quantity(), quantity()
 		most := by.CapOf(first)
 		next, raised := by.Next(old, first)

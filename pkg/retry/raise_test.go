@@ -11,23 +11,19 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // raised describes the memory in a pod template after a raise, or the error.
 func raised(t *testing.T, template, by string, killed ...OutOfMemory) string {
 	t.Helper()
 	job := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte("spec: {template: {spec: "+template+"}}"), &job.Object); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, yaml.Unmarshal([]byte("spec: {template: {spec: "+template+"}}"), &job.Object))
 	typed := &batchv1.Job{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(job.Object, typed); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(job.Object, typed))
 	raise, err := ParseMemoryRaise(by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	all, err := RaiseMemory(job, Family{typed}, killed, raise)
 	if refused, is := errors.AsType[*MemoryError](err); is {
 		return fmt.Sprintf("%s %s", refused.Container, refused.Kind)
@@ -69,9 +65,7 @@ func TestRaiseMemoryInATemplate(t *testing.T) {
 		"at the cap":     {two, "x2", []OutOfMemory{{Container: "main", Limit: "8Gi"}}, "main AtCap"},
 		"one at the cap": {two, "x2,max=1Gi", []OutOfMemory{{Container: "side", Limit: "100M"}, {Container: "main", Limit: "1Gi"}}, "main AtCap"},
 	} {
-		if got := raised(t, c.template, c.by, c.killed...); got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
+		assert.Equal(t, raised(t, c.template, c.by, c.killed...), c.want, name)
 	}
 }
 
@@ -98,12 +92,8 @@ func TestOwnLimitsOfPrograms(t *testing.T) {
 		"args: [node, --max-old-space-size=4096, x.js]":                                                     "[]",
 	} {
 		c := corev1.Container{Name: "main"}
-		if err := yaml.Unmarshal([]byte("{"+text+"}"), &c); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, yaml.Unmarshal([]byte("{"+text+"}"), &c))
 		spec := &corev1.PodSpec{Containers: []corev1.Container{c, {Name: "side", Args: []string{"-Xmx1m"}}}}
-		if got := fmt.Sprint(OwnLimits(spec, []RaisedMemory{{Container: "main", Old: resource.MustParse("1Gi")}})); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
+		assert.Equal(t, fmt.Sprint(OwnLimits(spec, []RaisedMemory{{Container: "main", Old: resource.MustParse("1Gi")}})), want, text)
 	}
 }

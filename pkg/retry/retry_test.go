@@ -19,6 +19,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // newJob returns a failed Job with this number of completions, and these completed and failed indexes.
@@ -40,18 +41,14 @@ func finish(job *batchv1.Job, as batchv1.JobConditionType) *batchv1.Job {
 func object(t *testing.T, job *batchv1.Job) *unstructured.Unstructured {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return &unstructured.Unstructured{Object: content}
 }
 
 func typed(t *testing.T, o *unstructured.Unstructured) *batchv1.Job {
 	t.Helper()
 	job := &batchv1.Job{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, job); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, job))
 	return job
 }
 
@@ -63,9 +60,7 @@ func make1(t *testing.T, job *batchv1.Job, q Request, others ...*batchv1.Job) (*
 func indexes(t *testing.T, text string) *indexset.Set {
 	t.Helper()
 	set, err := indexset.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return &set
 }
 
@@ -79,20 +74,14 @@ func started(t *testing.T, r *Plan) *batchv1.Job {
 	}
 	data, _ := json.Marshal(o.Object)
 	data, err := jsonpatch.MergePatch(data, r.Steps.StatusPatch("x"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	patch, err := jsonpatch.DecodePatch(r.Steps.ResumePatch("x"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if data, err = patch.Apply(data); err != nil {
 		t.Fatal(err)
 	}
 	job := &batchv1.Job{}
-	if err := json.Unmarshal(data, job); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(data, job))
 	return job
 }
 
@@ -112,9 +101,7 @@ func TestRetryRunsWhatIsMissing(t *testing.T) {
 		{"chosen", Request{Indexes: indexes(t, "1,7")}, "1,7", "3,9"},
 	} {
 		r, err := make1(t, job, c.q)
-		if err != nil {
-			t.Fatalf("%s: %v", c.what, err)
-		}
+		assert.NoError(t, err, c.what)
 		annotations := r.Object.GetAnnotations()
 		if r.Object.GetName() != "sweep-retry-1" || r.Indexes.String() != c.indexes || annotations[IndexesAnnotation] != c.indexes || annotations[LeftOutAnnotation] != c.leftOut {
 			t.Errorf("%s: %s runs %s, %v", c.what, r.Object.GetName(), r.Indexes, annotations)
@@ -137,9 +124,7 @@ func TestRetryRunsWhatIsMissing(t *testing.T) {
 // Requirements: RTY-05
 func TestResumeNeedsTheStatus(t *testing.T) {
 	r, err := make1(t, newJob(10, "0-6", "7-9"), Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for what, change := range map[string]func(*batchv1.Job){
 		"no status":   func(*batchv1.Job) {},
 		"another Job": func(j *batchv1.Job) { j.Status.CompletedIndexes, j.UID = "0-6", "y" },
@@ -150,9 +135,7 @@ func TestResumeNeedsTheStatus(t *testing.T) {
 		change(job)
 		data, _ := json.Marshal(job)
 		patch, err := jsonpatch.DecodePatch(r.Steps.ResumePatch("x"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if _, err := patch.Apply(data); err == nil {
 			t.Errorf("%s: it is resumed", what)
 		}
@@ -211,9 +194,7 @@ func TestRefusals(t *testing.T) {
 	queue.Spec.CompletionMode = ptr.To(batchv1.NonIndexedCompletion)
 	child := func(change func(*batchv1.Job)) *batchv1.Job {
 		r, err := make1(t, failed, Request{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		job := started(t, r)
 		job.UID = "1"
 		change(job)
@@ -255,9 +236,7 @@ func TestRefusals(t *testing.T) {
 func TestFamilyOfReplacedJob(t *testing.T) {
 	job := newJob(10, "0-8", "9")
 	r, err := make1(t, job, Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	old := started(t, r)
 	job.UID = "replaced"
 	if family := FamilyOf(job, []*batchv1.Job{old, job}); len(family) != 1 {
@@ -277,9 +256,7 @@ func TestCopy(t *testing.T) {
 	job.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
 	job.Spec.Template.Labels = map[string]string{"app": "x", "controller-uid": "root", "batch.kubernetes.io/job-name": "sweep"}
 	r, err := make1(t, job, Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	made := typed(t, r.Object)
 	if fmt.Sprint(r.Dropped) != "[{Owner JobSet/train} {Tool argocd.argoproj.io/instance} {Tool meta.helm.sh/release-name} {Selector }]" {
 		t.Errorf("%v", r.Dropped)
@@ -381,9 +358,7 @@ func TestFamiliesComplete(t *testing.T) {
 // Requirements: RTY-04
 func TestCoreRunsTheRetry(t *testing.T) {
 	r, err := make1(t, newJob(10, "0-2,4-6,8,9", "3,7"), Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	job := started(t, r)
 	for _, annotated := range []bool{true, false} {
 		if !annotated {
@@ -403,9 +378,7 @@ func TestScaledRetryRunsTheIndexesItGains(t *testing.T) {
 	for failed, want := range map[string]string{"0-3": "0-7", "1,2": "1,2,4-7"} {
 		left := indexset.Below(4).Difference(*indexes(t, failed))
 		r, err := make1(t, newJob(4, left.String(), failed), Request{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		job := started(t, r)
 		job.Spec.Completions, job.Spec.Parallelism = ptr.To[int32](8), ptr.To[int32](8)
 		if runs := Runs(job); runs.String() != want {
@@ -428,9 +401,7 @@ func TestScaledRetryRunsTheIndexesItGains(t *testing.T) {
 func TestPartialRetryDoesNotCompleteItsFamily(t *testing.T) {
 	job := newJob(8, "0", "1-7")
 	r, err := make1(t, job, Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	scaled := finish(started(t, r), batchv1.JobComplete)
 	scaled.Spec.Completions, scaled.Spec.Parallelism = ptr.To[int32](4), ptr.To[int32](4)
 	scaled.Status.CompletedIndexes = "0-3"

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func memoryList(text string) corev1.ResourceList {
@@ -57,9 +58,7 @@ func TestNodesThatThePodMayRunOn(t *testing.T) {
 		"a tolerated taint":     {gpu, tolerant(corev1.Toleration{Key: "gpu", Operator: corev1.TolerationOpExists}), true},
 		"a toleration of value": {gpu, tolerant(corev1.Toleration{Key: "gpu", Value: "h100", Effect: corev1.TaintEffectNoSchedule}), false},
 	} {
-		if got := retry.Takes(c.node, &c.spec); got != c.want {
-			t.Errorf("%s: %t", what, got)
-		}
+		assert.Equal(t, retry.Takes(c.node, &c.spec), c.want, what)
 	}
 }
 
@@ -107,8 +106,6 @@ func TestRoomForMoreMemory(t *testing.T) {
 		if refused := c.room.Check(spec); refused != nil {
 			got = string(refused.Kind) + " " + refused.Name + " " + refused.Resource + " " + refused.Container + " " + refused.Wants.String() + " " + refused.Most.String()
 		}
-		if got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		assert.Equal(t, got, c.want, name)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
@@ -36,9 +37,7 @@ func TestControlCharactersAreEscaped(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := Line(tc.in)
-			if got != tc.want {
-				t.Errorf("Line(%q) = %q, want %q", tc.in, got, tc.want)
-			}
+			assert.Equalf(t, got, tc.want, "Line(%q)", tc.in)
 			if again := Line(got); again != got {
 				t.Errorf("not idempotent: %q became %q", got, again)
 			}
@@ -48,26 +47,20 @@ func TestControlCharactersAreEscaped(t *testing.T) {
 
 func TestTextKeepsLines(t *testing.T) {
 	in, want := "a\tb\r\nc\x1b[0m\n", "a\tb\\r\nc\\x1b[0m\n"
-	if got := Text(in); got != want {
-		t.Errorf("Text(%q) = %q, want %q", in, got, want)
-	}
+	assert.Equalf(t, Text(in), want, "Text(%q)", in)
 }
 
 func TestFileNamesStayBelowTheirFolder(t *testing.T) {
 	for name, want := range map[string]string{
 		"train-0-x7.y": "train-0-x7.y", "": "_", ".": "_", "..": "_", "../a": ".._a", "/etc": "_etc", "a\x1b[0m\n": "a__0m_", "Ünï": "_n_",
 	} {
-		if got := FileName(name); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
+		assert.Equal(t, FileName(name), want, name)
 	}
 }
 
 func TestCleanTextIsNotCopied(t *testing.T) {
 	in := strings.Repeat("日本語 plain ", 50)
-	if unsafe.StringData(Line(in)) != unsafe.StringData(in) {
-		t.Error("Line returns a copy of clean text")
-	}
+	assert.Equal(t, unsafe.StringData(Line(in)), unsafe.StringData(in), "Line returns a copy of clean text")
 	measure.CheckAllocations(t, 0, func() { _ = Line(in) })
 }
 
@@ -82,9 +75,7 @@ func FuzzLine(f *testing.F) {
 		if Line(line) != line || Text(text) != text {
 			t.Errorf("not idempotent for %q", s)
 		}
-		if Line(text) != line {
-			t.Errorf("Line(Text(%q)) = %q, want %q", s, Line(text), line)
-		}
+		assert.Equalf(t, Line(text), line, "Line(Text(%q))", s)
 		if printable(s) && line != s {
 			t.Errorf("printable %q became %q", s, line)
 		}

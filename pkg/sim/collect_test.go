@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
@@ -15,9 +16,7 @@ func TestOldSucceededPodsAreCollected(t *testing.T) {
 	fails := sim.Scene{Index: 3, Act: sim.Act{Exit: 1}}
 	spec := scenario.IndexedSpec(100, 5)
 	spec.BackoffLimitPerIndex = new(int32)
-	if err := w.CreateJob("a", spec, sim.Script{{Index: -1, Act: sim.Act{Run: 10 * time.Second}}, fails}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, w.CreateJob("a", spec, sim.Script{{Index: -1, Act: sim.Act{Run: 10 * time.Second}}, fails}))
 	if !w.RunUntil(func() bool { return w.Finished("a") }, time.Hour) {
 		t.Fatal("not finished")
 	}
@@ -42,9 +41,7 @@ func TestOldSucceededPodsAreCollected(t *testing.T) {
 // Requirements: SIM-06
 func TestTooManyPodsAtOnce(t *testing.T) {
 	w := sim.NewWorld(sim.Options{MaxPods: 20})
-	if err := w.CreateJob("a", scenario.IndexedSpec(100, 50), sim.Script{{Index: -1, Act: sim.Act{Run: time.Hour}}}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, w.CreateJob("a", scenario.IndexedSpec(100, 50), sim.Script{{Index: -1, Act: sim.Act{Run: time.Hour}}}))
 	if w.RunUntil(func() bool { return w.Finished("a") }, 24*time.Hour) || !w.GaveUp() || len(w.Store.Pods()) > 50 {
 		t.Errorf("%d pods, gave up: %v", len(w.Store.Pods()), w.GaveUp())
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
@@ -23,9 +24,7 @@ func runOnce(t testing.TB, spec batchv1.JobSpec, script sim.Script) (calls int, 
 	limits.Backoff = backoff.Policy{Base: time.Millisecond, Max: time.Millisecond}
 	most := manyWrites + writesPerPod*int(*spec.Completions)
 	w := sim.NewWorld(sim.Options{MaxWrites: most, Latency: 125 * time.Microsecond, Controller: controller.Config{Limits: limits}})
-	if err := w.CreateJob("a", spec, script); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, w.CreateJob("a", spec, script))
 	if !w.RunUntil(func() bool { return w.Finished("a") }, 24*time.Hour) {
 		t.Fatal("not finished")
 	}

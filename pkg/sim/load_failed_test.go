@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
@@ -41,9 +42,7 @@ func watchFailures(t testing.TB, indexes, retries int32) (most int, longest time
 		most = max(most, len(held))
 		for _, pod := range held {
 			failures, err := strconv.Atoi(pod.Annotations[batchv1.JobIndexFailureCountAnnotation])
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			ended := pod.Status.ContainerStatuses[0].State.Terminated.FinishedAt.Time
 			longest = max(longest, l.Now().Sub(ended)-min(base<<failures, limit))
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
@@ -47,9 +48,7 @@ func (l *loaded) add(n int, spec func(i int) batchv1.JobSpec, script sim.Script)
 	l.t.Helper()
 	for i := range n {
 		name, s := fmt.Sprintf("job-%d", len(l.jobs)), spec(i)
-		if err := l.CreateJob(name, s, script); err != nil {
-			l.t.Fatal(err)
-		}
+		assert.NoError(l.t, l.CreateJob(name, s, script))
 		l.jobs, l.pods = append(l.jobs, name), l.pods+*s.Completions
 	}
 	l.MaxWrites = manyWrites + writesPerPod*int(l.pods)
@@ -85,9 +84,7 @@ func (l *loaded) p99() time.Duration {
 func (l *loaded) count(counter string, labels map[string]string) (sum float64) {
 	l.t.Helper()
 	families, err := l.registry.Gather()
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	assert.NoError(l.t, err)
 	for _, family := range families {
 		if family.GetName() != "job_controller_"+counter {
 			continue

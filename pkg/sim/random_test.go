@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
@@ -105,9 +106,7 @@ func successPolicyCase() randomCase {
 func (c randomCase) run(t *testing.T, seed uint64, fault func(sim.Call) sim.Fault) (outcome string) {
 	t.Helper()
 	w := checker.NewWorld(sim.Options{Seed: seed, Fault: fault})
-	if err := w.CreateJob("a", *c.spec.DeepCopy(), c.script); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, w.CreateJob("a", *c.spec.DeepCopy(), c.script))
 	if c.meanwhile != nil {
 		w.After(time.Second, func() { c.meanwhile(w) })
 	}
@@ -137,9 +136,7 @@ func TestInvariantsHoldUnderRandomFaults(t *testing.T) {
 			t.Parallel()
 			want := c.run(t, 1, nil)
 			for seed := range seeds {
-				if got := c.run(t, seed, randomFaults(seed)); got != want {
-					t.Errorf("seed %d: got %s, want %s", seed, got, want)
-				}
+				assert.Equalf(t, c.run(t, seed, randomFaults(seed)), want, "seed %d", seed)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
@@ -32,9 +33,7 @@ func TestScenariosAreReproducible(t *testing.T) {
 	run := func(t *testing.T, seed uint64) string {
 		w := checker.NewWorld(sim.Options{Seed: seed})
 		script := sim.Script{{Index: -1, Act: sim.Act{Run: 300 * time.Millisecond}}, {Index: 1, Attempt: 1, Act: sim.Act{Run: time.Second, Exit: 1}}}
-		if err := w.CreateJob("a", scenario.IndexedSpec(8, 4), script); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, w.CreateJob("a", scenario.IndexedSpec(8, 4), script))
 		if !w.RunUntil(func() bool { return w.Finished("a") }, time.Hour) {
 			t.Fatal("not finished")
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // fakeChanger records the changes of Jobs.
@@ -93,9 +94,7 @@ func TestJobThatCannotBeChanged(t *testing.T) {
 	shows(b, "The Job has been replaced")
 	b.keys("y", "esc")
 	shows(b, "7 Jobs")
-	if len(f.applied) != 1 {
-		t.Errorf("it did %q", f.applied)
-	}
+	assert.Equalf(t, len(f.applied), 1, "it did %q", f.applied)
 	b = changing(t, f, "validate")
 	b.o.Changer = nil
 	for _, key := range []string{"Z", "ctrl+d"} {

@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 var nightlyKey = types.NamespacedName{Namespace: "ml", Name: "nightly"}
@@ -62,21 +63,13 @@ func TestRunsOfACronJobOpen(t *testing.T) {
 	}
 	b.View()
 	b.press("down", "enter")
-	if at := b.screens.top().Focus().Job; at != (types.NamespacedName{Namespace: "ml", Name: "nightly-2"}) {
-		t.Errorf("opened %s", at)
-	}
+	assert.Equal(t, b.screens.top().Focus().Job, (types.NamespacedName{Namespace: "ml", Name: "nightly-2"}), "opened")
 	b.press("esc", "down", "enter")
-	if !strings.Contains(b.picture(), "job nightly-1 no longer exists") {
-		t.Error(b.picture())
-	}
+	assert.Contains(t, b.picture(), "job nightly-1 no longer exists")
 	b.press("y")
-	if !strings.Contains(b.picture(), "copied: nightly-1") {
-		t.Error(b.picture())
-	}
+	assert.Contains(t, b.picture(), "copied: nightly-1")
 	b.press("esc")
-	if !strings.Contains(b.picture(), "2 Jobs in") {
-		t.Error(b.picture())
-	}
+	assert.Contains(t, b.picture(), "2 Jobs in")
 }
 
 // O opens the CronJob of the Job under the cursor, if it has one.
@@ -88,9 +81,7 @@ func TestCronJobOpensFromItsJob(t *testing.T) {
 		t.Errorf("%+v\n%s", focus, b.picture())
 	}
 	b.press("esc", "down", "O")
-	if !strings.Contains(b.picture(), "no CronJob owns this Job") {
-		t.Error(b.picture())
-	}
+	assert.Contains(t, b.picture(), "no CronJob owns this Job")
 }
 
 // A CronJob that was not read yet is waited for, and its page scrolls on a small terminal.
@@ -99,9 +90,7 @@ func TestCronJobIsWaitedFor(t *testing.T) {
 	report := s.CronJob
 	s.CronJob = nil
 	b := open(t, s, size{60, 12}, startsWithNightly)
-	if !strings.Contains(b.picture(), "Reading cronjob ml/nightly") {
-		t.Error(b.picture())
-	}
+	assert.Contains(t, b.picture(), "Reading cronjob ml/nightly")
 	next := *s
 	next.Seq, next.CronJob = 2, report
 	b.send(snapshotMsg{snap: &next})
@@ -130,9 +119,7 @@ func (f *fakeRunner) Find(context.Context, types.NamespacedName) (*screen.Retrya
 func TestCronJobRunsNow(t *testing.T) {
 	runner := &fakeRunner{err: errors.New("jobs.batch is forbidden")}
 	b := open(t, nightly(), size{80, 24}, func(o *Options) { startsWithNightly(o); o.Runner = runner })
-	if !strings.Contains(b.picture(), "R run now") {
-		t.Error(b.picture())
-	}
+	assert.Contains(t, b.picture(), "R run now")
 	b.do(b.press("R"))
 	golden(t, "cronjob.run", b.picture())
 	b.press("enter")
@@ -153,9 +140,7 @@ func TestCronJobRunsNow(t *testing.T) {
 	}
 	b = open(t, nightly(), size{80, 24}, startsWithNightly)
 	b.press("R")
-	if !strings.Contains(b.picture(), "no key R here") {
-		t.Error(b.picture())
-	}
+	assert.Contains(t, b.picture(), "no key R here")
 }
 
 // A recording shows the CronJob that was open.

@@ -7,14 +7,13 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // docs/tui.md documents all marks of the map, and all keys in the help.
 func TestDocumentationNamesAllKeysAndMarks(t *testing.T) {
 	data, err := os.ReadFile("../../docs/tui.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	docs := string(data)
 	for m := range indexmap.Marks {
 		for _, ascii := range []bool{false, true} {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 6, 4: the Report as in why, in every size and look.
@@ -30,9 +32,7 @@ func marks(b *testbed) string {
 func TestTabChoosesACommand(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 10}, nil)
 	b.press("e")
-	if got := copied(t, b.press("y")); got != "kubectl logs three-causes-6-rc9d4 -n three-causes" {
-		t.Errorf("copied %q", got)
-	}
+	assert.Equal(t, copied(t, b.press("y")), "kubectl logs three-causes-6-rc9d4 -n three-causes", "copied")
 	shows(b, "copied: kubectl logs three-causes-6-rc9d4 -n three-causes")
 	const second = "kubectl logs three-causes-4-n4wwq -n three-causes"
 	for _, keys := range [][]string{{"tab"}, {"shift+tab"}, {"G", "N"}, {"G", "n"}, {"g", "tab"}} {
@@ -41,9 +41,7 @@ func TestTabChoosesACommand(t *testing.T) {
 			t.Errorf("after %v no command is marked:\n%s", keys, b.marked())
 		}
 	}
-	if got := copied(t, b.press("y")); got != second {
-		t.Errorf("copied %q", got)
-	}
+	assert.Equal(t, copied(t, b.press("y")), second, "copied")
 	b.press("n")
 	if got := copied(t, b.press("y")); got == second {
 		t.Error("n stays")

@@ -2,9 +2,7 @@ package tui
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,10 +19,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/goldenfile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write goldens anew")
 
 // size is the size of a terminal.
 type size struct{ width, height int }
@@ -169,24 +167,7 @@ func golden(t *testing.T, name, got string) {
 	for line := range strings.SplitSeq(got, "\n") {
 		lines = append(lines, strings.TrimRight(line, " "))
 	}
-	got = strings.Join(lines, "\n") + "\n"
-	file := filepath.Join("testdata", "golden", name+".txt")
-	if *rewrite {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs (-rewrite writes it anew):\n%s", file, got)
-	}
+	goldenfile.Compare(t, filepath.Join("testdata", "golden", name+".txt"), strings.Join(lines, "\n")+"\n")
 }
 
 // goldens draws a screen in every size, and in one size for a light background, without colors, and in ASCII. The keys open
@@ -240,9 +221,7 @@ func recordedCase(t testing.TB, name string) recorded.Case {
 	known, ok := cases.Load(name)
 	if !ok {
 		c, err := recorded.Load(filepath.Join("..", "explain", "analysis", "testdata", "recorded", name+".yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		known, _ = cases.LoadOrStore(name, c)
 	}
 	c := known.(recorded.Case)
@@ -314,9 +293,7 @@ func scrolls(b *testbed, more ...string) {
 		b.press(key)
 		shows(b, "▼")
 	}
-	if b.picture() != first {
-		b.t.Error("home is not the first line")
-	}
+	assert.Equal(b.t, b.picture(), first, "home is not the first line")
 	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
 	if b.picture() == first {
 		b.t.Error("the wheel does not scroll")

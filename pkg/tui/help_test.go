@@ -11,6 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // everyScreen opens each screen and tab, with rows, and with a filter if it supports one.
@@ -170,17 +171,11 @@ func TestHelpOpensAndCloses(t *testing.T) {
 				shows(b, "esc/q close")
 				hides(b, "1 Overview")
 				for _, key := range []string{"enter", "4", "e", "space", "r", "w", "m", "x", "tab", "j", "f", "down", "G", "up", "b", "g"} {
-					if got := gives(b.press(key)); got != "" {
-						t.Errorf("%s: %q gives %s", at, key, got)
-					}
+					assert.Equalf(t, gives(b.press(key)), "", "%s: %q gives", at, key)
 					shows(b, "esc/q close")
 				}
-				if got := gives(b.press(closes)); got != "" {
-					t.Errorf("%s: %q gives %s", at, closes, got)
-				}
-				if b.picture() != before {
-					t.Errorf("%s: %q leaves\n%s", at, closes, b.picture())
-				}
+				assert.Equalf(t, gives(b.press(closes)), "", "%s: %q gives", at, closes)
+				assert.Equalf(t, b.picture(), before, "%s: %q leaves", at, closes)
 			}
 		}
 	}
@@ -259,9 +254,7 @@ func TestHelpKnowsKeysThatScreensRedefine(t *testing.T) {
 				}
 			}
 		}
-		if strings.Join(got, ", ") != c.want {
-			t.Errorf("%s: %s", c.name, strings.Join(got, ", "))
-		}
+		assert.Equal(t, strings.Join(got, ", "), c.want, c.name)
 	}
 	all := []widget.Binding{widget.KeyUp, widget.KeyDown, widget.KeyPageUp, widget.KeyPageDown, widget.KeyTop, widget.KeyBottom}
 	h := newHelpScreen(helped{bindings: all}, keyBack, keyQuit)

@@ -12,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // evil is text that would set the title, clear, recolor, jump back, ring, and reverse the direction.
@@ -26,13 +27,9 @@ func checkHarmless(t *testing.T, b *testbed) {
 	content := b.View().Content
 	left := ownSequences.ReplaceAllString(content, "")
 	for _, bad := range []string{"\x1b", "\r", "\x07", "\u202e", "\u2028", "\u200b", "\u009b"} {
-		if strings.Contains(left, bad) {
-			t.Errorf("the frame has %q:\n%q", bad, left)
-		}
+		assert.NotContains(t, left, bad, "the frame")
 	}
-	if strings.Contains(content, "\x1b[31m") {
-		t.Error("the color of the text is obeyed")
-	}
+	assert.NotContains(t, content, "\x1b[31m", "the color of the text is obeyed")
 }
 
 // evilReport is like podReport with hostile text in all text fields.

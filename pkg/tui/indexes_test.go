@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 6: the map in every size and look, small and huge, and for a Job without indexes.
@@ -95,9 +96,7 @@ func TestZoomKeepsTheCursor(t *testing.T) {
 	b.press("2")
 	shows(b, "100,000 indexes  200 indexes per cell", "■ 33,999 completed", "▪ partly completed")
 	b.press("/", "5", "2", "1", "0", "0", "enter")
-	if b.at() != "52000-52199" {
-		t.Error(b.at())
-	}
+	assert.Equal(t, b.at(), "52000-52199")
 	shows(b, "✗ 1 failed", "failed        52100")
 	for _, want := range []struct{ key, at, per string }{
 		{"+", "52100-52199", "100 indexes per cell"}, {"-", "52000-52199", "200 indexes per cell"}, {"-", "52000-52199", "200 indexes per cell"},
@@ -106,9 +105,7 @@ func TestZoomKeepsTheCursor(t *testing.T) {
 		{"_", "52100-52101", "2 indexes per cell"}, {"a", "52000-52199", "200 indexes per cell"},
 	} {
 		b.press(want.key)
-		if got := b.at(); got != want.at {
-			t.Errorf("%s: the cursor is at %s, want %s", want.key, got, want.at)
-		}
+		assert.Equalf(t, b.at(), want.at, "%s: the cursor is at", want.key)
 		shows(b, want.per)
 	}
 	b.press("+", "+", "+", "+", "+", "+", "+")
@@ -131,9 +128,7 @@ func TestIndexesCursorStays(t *testing.T) {
 		b.send(tea.WindowSizeMsg{Width: at.width, Height: at.height})
 		checkFrame(t, b, at)
 	}
-	if b.at() != "231" {
-		t.Error(b.at())
-	}
+	assert.Equal(t, b.at(), "231")
 	next := withIndexes(t, &explain.Indexes{Total: 5000, Completed: "0-230", Failed: "231"})
 	next.Seq = 2
 	b.send(snapshotMsg{snap: next})
@@ -144,15 +139,11 @@ func TestIndexesCursorStays(t *testing.T) {
 	fewer := withIndexes(t, &explain.Indexes{Total: 10})
 	fewer.Seq = 3
 	b.send(snapshotMsg{snap: fewer})
-	if b.at() != "9" {
-		t.Errorf("the Job was scaled down, and the cursor is at %s", b.at())
-	}
+	assert.Equal(t, b.at(), "9", "the Job was scaled down, and the cursor is at")
 	again := withIndexes(t, everyState())
 	again.Seq = 4
 	b.send(snapshotMsg{snap: again})
-	if b.at() != "231" {
-		t.Errorf("the Job was scaled up again, and the cursor is at %s", b.at())
-	}
+	assert.Equal(t, b.at(), "231", "the Job was scaled up again, and the cursor is at")
 }
 
 // The wheel scrolls the map without the cursor; the next key scrolls back to the cursor.
@@ -163,9 +154,7 @@ func TestWheelScrollsTheMap(t *testing.T) {
 	wheel := func(button tea.MouseButton) { b.send(tea.MouseWheelMsg{Button: button}) }
 	wheel(tea.MouseWheelDown)
 	shows(b, "rows 4 to 1")
-	if b.at() != "0-49" {
-		t.Error(b.at())
-	}
+	assert.Equal(t, b.at(), "0-49")
 	wheel(tea.MouseWheelUp)
 	wheel(tea.MouseWheelUp)
 	shows(b, "rows 1 to 1")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // failedJob returns a Job that failed the given time ago.
@@ -31,9 +32,7 @@ func retryOf(o explain.Outline, first string, n int32) explain.Outline {
 // Requirements: VIE-06
 func TestLatestFailureIsFirst(t *testing.T) {
 	b := open(t, jobsSnapshot(failedJob("apple", 3*time.Hour), failedJob("berry", time.Minute), failedJob("cherry", time.Hour)), size{80, 24}, nil)
-	if got := strings.Join(b.names(), " "); got != "berry cherry apple" {
-		t.Errorf("the order is %s", got)
-	}
+	assert.Equal(t, strings.Join(b.names(), " "), "berry cherry apple", "the order")
 }
 
 // Changes of Jobs are shown at once; their rows move after some seconds, or when a key is pressed.
@@ -81,9 +80,7 @@ func TestRetriesAreFoldedUnderTheirJob(t *testing.T) {
 	b := open(t, s, size{80, 24}, nil)
 	shows(b, "2 Jobs (and 2 earlier attempts)", "✗ 1 failed", "▶ 1 running", "big ↻2")
 	hides(b, "big-retry")
-	if got := strings.Join(b.names(), " "); got != "other big" {
-		t.Errorf("the rows are %s", got)
-	}
+	assert.Equal(t, strings.Join(b.names(), " "), "other big", "the rows")
 	golden(t, "jobs.folded", b.picture())
 	b.press("G", "enter")
 	if want := (types.NamespacedName{Namespace: "default", Name: "big-retry-2"}); b.focus.looked.Job != want {
@@ -110,9 +107,7 @@ func TestJobsOfACronJobAreFolded(t *testing.T) {
 	hides(b, "cronjob/nightly")
 	b.press("G", "o") // nightly-1 is last, and its CronJob second.
 	shows(b, "4 Jobs in", "✗ 2 failed", "▌ cj/nightly", "✗ 1 ▶ 1 ✓ 1", "CronJob, 3 Jobs", "CronJobs are folded")
-	if got := strings.Join(b.names(), " "); got != "other cj/nightly" {
-		t.Errorf("the rows are %s", got)
-	}
+	assert.Equal(t, strings.Join(b.names(), " "), "other cj/nightly", "the rows")
 	for _, at := range []size{{80, 24}, {160, 50}} {
 		b.send(windowSize(at.width, at.height))
 		checkFrame(t, b, at)
@@ -124,9 +119,7 @@ func TestJobsOfACronJobAreFolded(t *testing.T) {
 		b.press(key)
 		shows(b, "4 Jobs in", "no key "+key+" here")
 	}
-	if got := copied(t, b.press("y")); got != "nightly" {
-		t.Errorf("copied %q", got)
-	}
+	assert.Equal(t, copied(t, b.press("y")), "nightly", "copied")
 	for _, key := range []string{"e", "enter"} {
 		b.press(key)
 		if want := (types.NamespacedName{Namespace: "default", Name: "nightly"}); b.focus.looked.CronJob != want {
@@ -137,14 +130,10 @@ func TestJobsOfACronJobAreFolded(t *testing.T) {
 	b.press("/")
 	b.write("nightly-2")
 	b.press("enter") // A filter finds the Jobs below the row.
-	if got := strings.Join(b.names(), " "); got != "cj/nightly" {
-		t.Errorf("the filter shows %s", got)
-	}
+	assert.Equal(t, strings.Join(b.names(), " "), "cj/nightly", "the filter shows")
 	b.press("esc", "o")
 	shows(b, "▌ nightly-2", "CronJobs are unfolded")
-	if got := strings.Join(b.names(), " "); got != "other nightly-2 nightly-3 nightly-1" {
-		t.Errorf("the rows are %s", got)
-	}
+	assert.Equal(t, strings.Join(b.names(), " "), "other nightly-2 nightly-3 nightly-1", "the rows")
 
 	// A retry hides the Job that it repeats from the row of the CronJob, too.
 	b = open(t, jobsSnapshot(run(failedJob("nightly-2", time.Hour)), retryOf(running, "nightly-2", 1), run(complete)), size{80, 24}, startJobs)

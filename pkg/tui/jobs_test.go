@@ -18,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // testNow returns the time of hand-made Snapshots.
@@ -181,9 +182,7 @@ func TestSortingTakesTheNextOrder(t *testing.T) {
 		if c.key != "" {
 			b.press(c.key)
 		}
-		if got := short(b.names()); got != c.want {
-			t.Errorf("%s: %s, want %s", c.mark, got, c.want)
-		}
+		assert.Equal(t, short(b.names()), c.want, c.mark)
 		b.has(t, c.mark)
 	}
 }
@@ -199,13 +198,9 @@ func TestFilterChoosesWhileItIsTyped(t *testing.T) {
 	} {
 		b.press("/")
 		b.write(c.text)
-		if got := short(b.names()); got != c.want {
-			t.Errorf("%q: %s, want %s", c.text, got, c.want)
-		}
+		assert.Equal(t, short(b.names()), c.want, c.text)
 		b.press("esc")
-		if got := short(b.names()); got != all {
-			t.Errorf("after esc: %s", got)
-		}
+		assert.Equal(t, short(b.names()), all, "after esc")
 	}
 	b.press("/")
 	b.write("train")
@@ -237,9 +232,7 @@ func TestEnterOpensAJob(t *testing.T) {
 	if len(b.screens.open) != 3 || b.screens.open[1].Focus().Job.Name != "train-large-language-model-with-a-long-name" {
 		t.Errorf("%d screens, looks at %v", len(b.screens.open), b.focus.looked)
 	}
-	if b.screens.top().Crumb() != "Explain" {
-		t.Errorf("the top is %T", b.screens.top())
-	}
+	assert.Equalf(t, b.screens.top().Crumb(), "Explain", "the top is %T", b.screens.top())
 	b.press("q", "q")
 	b.View()
 	if b.press("g", "y") == nil {
@@ -256,9 +249,7 @@ func TestJobsKeysWithoutJobs(t *testing.T) {
 		b.press("enter", "e", "y", "down", "G", "pgup", "s", "S")
 		b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
 		b.View()
-		if len(b.screens.open) != 1 {
-			t.Error("something was opened")
-		}
+		assert.Equal(t, len(b.screens.open), 1, "something was opened")
 	}
 }
 
@@ -279,14 +270,10 @@ func TestJobsCursorStays(t *testing.T) {
 		next := jobsSnapshot(c.items...)
 		next.Seq = uint64(seq + 2)
 		b.send(snapshotMsg{snap: next})
-		if got := b.chosen(); got != c.want {
-			t.Errorf("%d: on %s, want %s", seq, got, c.want)
-		}
+		assert.Equalf(t, b.chosen(), c.want, "%d: on", seq)
 	}
 	b.press("S")
-	if got := b.chosen(); got != "sweep" {
-		t.Errorf("after sorting on %s", got)
-	}
+	assert.Equal(t, b.chosen(), "sweep", "after sorting on")
 }
 
 // headers returns the columns of the table on the screen.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // someLog returns a log of n lines.
@@ -102,9 +103,7 @@ func TestLogsStayWhenLinesAreDropped(t *testing.T) {
 			log.Lines[i].Time = testNow()
 		}
 		b.log(log)
-		if got := text(); got != want {
-			t.Errorf("after %d were dropped:\n%s\nwant:\n%s", drop, got, want)
-		}
+		assert.Equalf(t, text(), want, "after %d were dropped", drop)
 	}
 	log := someLog(400)
 	log.Lines, log.Dropped = log.Lines[300:], 300

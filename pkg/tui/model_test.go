@@ -25,6 +25,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -63,15 +64,11 @@ func TestEscapeGoesBack(t *testing.T) {
 		b.press("e")
 		shows(b, "› Explain")
 		for _, screen := range []string{"1 Overview", "q quit"} {
-			if got := gives(b.press(key)); got != "" {
-				t.Errorf("%q gives %s", key, got)
-			}
+			assert.Equalf(t, gives(b.press(key)), "", "%q gives", key)
 			shows(b, screen)
 		}
 		want := map[string]string{"q": quits}[key]
-		if got := gives(b.press(key)); got != want {
-			t.Errorf("%q on the first screen gives %q, want %q", key, got, want)
-		}
+		assert.Equalf(t, gives(b.press(key)), want, "%q on the first screen gives", key)
 		if want == "" {
 			shows(b, "1 Job", "q quits")
 		}
@@ -80,9 +77,7 @@ func TestEscapeGoesBack(t *testing.T) {
 		for _, f := range b.source.looked {
 			looked = append(looked, fmt.Sprintf("%s/%s %v", f.Job.Name, f.Pod, f.Preview))
 		}
-		if got := strings.Join(looked, ", "); got != "three-causes/ false, three-causes/ true" {
-			t.Errorf("looked at %q", got)
-		}
+		assert.Equal(t, strings.Join(looked, ", "), "three-causes/ false, three-causes/ true", "looked at")
 	}
 }
 
@@ -91,9 +86,7 @@ func TestInterruptEndsEverywhere(t *testing.T) {
 	for _, keys := range [][]string{{}, {"?"}, {"e"}, {"6", "/"}, {"6", "/", "a"}, {"space"}, {"5", "enter"}} {
 		b := open(t, load(t, "three-causes"), size{80, 24}, nil)
 		b.press(keys...)
-		if got := gives(b.press("ctrl+c")); got != interrupts {
-			t.Errorf("after %v it gives %q", keys, got)
-		}
+		assert.Equalf(t, gives(b.press("ctrl+c")), interrupts, "after %v it gives", keys)
 	}
 }
 
@@ -119,18 +112,14 @@ func TestSpaceHoldsThePicture(t *testing.T) {
 	b.now = b.now.Add(10 * time.Second)
 	b.send(tickMsg(b.now))
 	shows(b, "3/10", "2s so far", "‖ paused", b.now.Format("15:04:05"))
-	if got := b.pause.latest(b.data.Snap).Seq; got != 4 {
-		t.Errorf("the newest is %d", got)
-	}
+	assert.Equal(t, b.pause.latest(b.data.Snap).Seq, 4, "the newest")
 	b.press("space")
 	shows(b, "6/10", "12s so far")
 	hides(b, "paused")
 	after := *s
 	after.Seq = 9
 	b.send(snapshotMsg{snap: &after})
-	if got := b.pause.latest(b.data.Snap).Seq; got != 9 {
-		t.Errorf("the newest is %d, not 9", got)
-	}
+	assert.Equal(t, b.pause.latest(b.data.Snap).Seq, 9, "the newest")
 	shows(b, "3/10")
 	// Without a new Snapshot, nothing changes.
 	b.press("space", "space")
@@ -172,9 +161,7 @@ func TestSnapshotIsWritten(t *testing.T) {
 	b.press("w")
 	b.write(".old")
 	b.send(b.press("enter")())
-	if b.savedTo != "batchjob-default-train.json.old" {
-		t.Errorf("written to %q", b.savedTo)
-	}
+	assert.Equal(t, b.savedTo, "batchjob-default-train.json.old", "written to")
 
 	b = open(t, s, size{80, 24}, func(o *Options) {
 		o.Save = func(*snapshot.Snapshot, string) error { return errors.New("no space left\x1b[2J") }
@@ -199,19 +186,13 @@ func TestSnapshotIsWritten(t *testing.T) {
 // m releases the mouse to the terminal, and captures it again.
 func TestMouseIsLeftToTheTerminal(t *testing.T) {
 	b := open(t, load(t, "quota"), size{80, 24}, func(o *Options) { o.Mouse = true })
-	if b.View().MouseMode != tea.MouseModeCellMotion {
-		t.Error("no mouse")
-	}
+	assert.Equal(t, b.View().MouseMode, tea.MouseModeCellMotion, "no mouse")
 	b.press("m")
 	shows(b, "mouse off: text can be selected")
-	if b.View().MouseMode != tea.MouseModeNone {
-		t.Error("still a mouse")
-	}
+	assert.Equal(t, b.View().MouseMode, tea.MouseModeNone, "still a mouse")
 	b.press("m")
 	shows(b, "mouse on: the wheel scrolls")
-	if b.View().MouseMode != tea.MouseModeCellMotion {
-		t.Error("no mouse again")
-	}
+	assert.Equal(t, b.View().MouseMode, tea.MouseModeCellMotion, "no mouse again")
 }
 
 // ctrl+l redraws, ctrl+z suspends.
@@ -220,9 +201,7 @@ func TestTerminalKeysRedrawAndSuspend(t *testing.T) {
 	if got, want := gives(b.press("ctrl+l")), fmt.Sprintf("%T", tea.ClearScreen()); got != want {
 		t.Errorf("ctrl+l gives %s, want %s", got, want)
 	}
-	if got := gives(b.press("ctrl+z")); got != "tea.SuspendMsg" {
-		t.Errorf("ctrl+z gives %s", got)
-	}
+	assert.Equal(t, gives(b.press("ctrl+z")), "tea.SuspendMsg", "ctrl+z gives")
 }
 
 // chosenTab returns the name of the tab in reverse video.
@@ -276,18 +255,14 @@ func TestUnknownKeysShowOnlyANotice(t *testing.T) {
 			t.Errorf("%q gives %s", key, gives(cmd))
 		}
 		shows(b, "no key "+key+" here; ? shows the keys")
-		if above(b.View().Content) != above(before) {
-			t.Errorf("%q changes the screen", key)
-		}
+		assert.Equalf(t, above(b.View().Content), above(before), "%q changes the screen", key)
 	}
 	b.now = b.now.Add(noticeTime)
 	b.send(tickMsg(b.now))
 	before = b.View().Content
 	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelLeft})
 	b.send(tea.PasteMsg{Content: "q"})
-	if b.View().Content != before {
-		t.Error("the screen has changed")
-	}
+	assert.Equal(t, b.View().Content, before, "the screen has changed")
 }
 
 // The view is drawn once for each message that may change it.
@@ -331,12 +306,8 @@ func TestFirstFrameIsAlwaysDrawn(t *testing.T) {
 	s := load(t, "quota")
 	m := New(Options{Source: &still{snap: s}, Now: func() time.Time { return s.Time }, What: "namespace default"})
 	m.Update(tea.EnvMsg{})
-	if got := m.View().Content; !strings.Contains(got, "Jobs") {
-		t.Errorf("the first frame is %q", got)
-	}
-	if m.Scrollback() != "" {
-		t.Error("something is left of nothing")
-	}
+	assert.Contains(t, m.View().Content, "Jobs", "the first frame")
+	assert.Equal(t, m.Scrollback(), "", "something is left of nothing")
 }
 
 // Issue 6, 5: an answer is edited, accepted with enter, and discarded with esc.
@@ -348,18 +319,12 @@ func TestAnswerIsEditedAndTaken(t *testing.T) {
 	}
 	b.press("6", "/")
 	b.write("failed x")
-	if got := bottom(); got != "/failed x" {
-		t.Errorf("the question is %q", got)
-	}
+	assert.Equal(t, bottom(), "/failed x", "the question")
 	b.press("backspace", "backspace", "left", "left")
 	b.send(tea.PasteMsg{Content: " one\r\n two\t"})
-	if got := bottom(); got != "/failone twoed" {
-		t.Errorf("after a paste in the middle it is %q", got)
-	}
+	assert.Equal(t, bottom(), "/failone twoed", "after a paste in the middle it")
 	b.press("Z")
-	if got := bottom(); got != "/failone twoZed" {
-		t.Errorf("typed behind the paste it is %q", got)
-	}
+	assert.Equal(t, bottom(), "/failone twoZed", "typed behind the paste it")
 	b.press("esc")
 	hides(b, "/failone", "of 4 moments")
 	b.press("/")
@@ -410,9 +375,7 @@ func TestWheelScrollsWhatIsInFront(t *testing.T) {
 			t.Errorf("after %v the wheel does nothing", keys)
 		}
 		b.send(up)
-		if b.picture() != before {
-			t.Errorf("after %v the wheel does not scroll back:\n%s\n%s", keys, before, b.picture())
-		}
+		assert.Equalf(t, b.picture(), before, "after %v the wheel does not scroll back", keys)
 	}
 }
 
@@ -429,18 +392,12 @@ func TestColorsFollowTheBackground(t *testing.T) {
 	white, black := tea.BackgroundColorMsg{Color: rgb(0xffffff)}, tea.BackgroundColorMsg{Color: rgb(0)}
 	for _, b := range []*testbed{dark, light} {
 		b.send(white)
-		if b.marked() != z {
-			t.Error("not light on white")
-		}
+		assert.Equal(t, b.marked(), z, "not light on white")
 		b.send(black)
-		if b.marked() != a {
-			t.Error("not dark on black")
-		}
+		assert.Equal(t, b.marked(), a, "not dark on black")
 	}
 	plain.send(white)
-	if plain.marked() != none {
-		t.Error("colors came")
-	}
+	assert.Equal(t, plain.marked(), none, "colors came")
 }
 
 // rgb is an opaque color.
@@ -614,17 +571,11 @@ func TestNoticesVanish(t *testing.T) {
 
 // The title of the window has the name, the status and the progress, and no control characters.
 func TestTitleHasNameAndProgress(t *testing.T) {
-	if got := open(t, load(t, "completions"), size{80, 24}, nil).View().WindowTitle; got != "completions Complete 100%" {
-		t.Errorf("title %q", got)
-	}
+	assert.Equal(t, open(t, load(t, "completions"), size{80, 24}, nil).View().WindowTitle, "completions Complete 100%", "title")
 	b, _ := jobs(t, "completions")
-	if got := b.View().WindowTitle; got != "kubectl batchjob" {
-		t.Errorf("title %q", got)
-	}
+	assert.Equal(t, b.View().WindowTitle, "kubectl batchjob", "title")
 	s := changed(t, "running", func(r *explain.Report) { r.Job.Name, r.Verdict.Status = "a\x1b]0;x\x07\u202e", "\u009b\n" })
-	if got := open(t, s, size{80, 24}, nil).View().WindowTitle; got != `a\x1b]0;x\x07\u202e \u009b\n 33%` {
-		t.Errorf("title %q", got)
-	}
+	assert.Equal(t, open(t, s, size{80, 24}, nil).View().WindowTitle, `a\x1b]0;x\x07\u202e \u009b\n 33%`, "title")
 }
 
 // The terminal's own progress bar shows the state, and vanishes at the end.
@@ -634,9 +585,7 @@ func TestTerminalShowsItsProgressBar(t *testing.T) {
 		"failure-target": tea.NewProgressBar(tea.ProgressBarError, 0), "suspended": tea.NewProgressBar(tea.ProgressBarWarning, 0),
 		"image-pull": tea.NewProgressBar(tea.ProgressBarWarning, 0), "completions": nil, "work-queue": nil,
 	} {
-		if got := open(t, load(t, fixture), size{80, 24}, nil).View().ProgressBar; !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v, want %+v", fixture, got, want)
-		}
+		assert.DeepEqual(t, open(t, load(t, fixture), size{80, 24}, nil).View().ProgressBar, want, fixture)
 	}
 	b, _ := jobs(t, "running")
 	if got := b.View().ProgressBar; got != nil {
@@ -662,9 +611,7 @@ func TestExplanationStaysWhole(t *testing.T) {
 		b.press(keys...)
 		for _, end := range []string{"q", "ctrl+c"} {
 			b.press(end)
-			if got := strings.TrimSpace(ansi.Strip(b.Scrollback())); got != want {
-				t.Errorf("after %v and %s:\n%s", keys, end, got)
-			}
+			assert.Equalf(t, strings.TrimSpace(ansi.Strip(b.Scrollback())), want, "after %v and %s", keys, end)
 		}
 	}
 }
@@ -744,9 +691,7 @@ func TestQuitLeavesFromTheScreenThatWasOpened(t *testing.T) {
 		t.Errorf("the first line is %q", first)
 	}
 	shows(b, "esc back", "q quit")
-	if got := gives(b.press("q")); got != quits {
-		t.Errorf("q gives %q", got)
-	}
+	assert.Equal(t, gives(b.press("q")), quits, "q gives")
 	b = explained()
 	b.press("?")
 	shows(b, "esc         back", "q/ctrl+c    quit")
@@ -754,16 +699,10 @@ func TestQuitLeavesFromTheScreenThatWasOpened(t *testing.T) {
 	shows(b, "1 Overview", "q quits")
 	b.press("5", "enter")
 	hides(b, "q quits", "q quit")
-	if got := gives(b.press("q")); got != "" {
-		t.Errorf("q on a pod gives %q", got)
-	}
+	assert.Equal(t, gives(b.press("q")), "", "q on a pod gives")
 	b.press("e")
-	if got := gives(b.press("q")); got != "" {
-		t.Errorf("q on an explanation that was opened later gives %q", got)
-	}
-	if got := gives(b.press("q")); got != quits {
-		t.Errorf("q on the Job gives %q", got)
-	}
+	assert.Equal(t, gives(b.press("q")), "", "q on an explanation that was opened later gives")
+	assert.Equal(t, gives(b.press("q")), quits, "q on the Job gives")
 }
 
 // The first messages request a Snapshot, a tick, and the background if there are colors.
@@ -821,9 +760,7 @@ func TestDeletedJobHasItsTimeOnAllScreens(t *testing.T) {
 	gone := "deleted at " + at.UTC().Format("15:04:05")
 	shows(b, "✗ "+gone, "✗ D"+gone[1:]+"  was Running", "The Job was "+gone+". Its last known state:", "is running for ", "ran for 5s")
 	hides(b, "ETA", "deadline in", "  Next")
-	if title := b.View().WindowTitle; title != "running-success-policy deleted" {
-		t.Errorf("title %q", title)
-	}
+	assert.Equal(t, b.View().WindowTitle, "running-success-policy deleted", "title")
 	b.press("e")
 	shows(b, "Explain", "✗ "+gone)
 }

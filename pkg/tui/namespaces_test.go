@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // twoNamespaces has a namespace ml with a Job, and a namespace that may not be read.
@@ -72,14 +73,10 @@ func TestNChoosesANamespace(t *testing.T) {
 
 	b.choose()
 	b.press("g", "enter")
-	if n.current != "" {
-		t.Errorf("the first row is %q", n.current)
-	}
+	assert.Equal(t, n.current, "", "the first row")
 	b.choose()
 	b.press("/", "d", "e", "f", "enter", "enter")
-	if n.current != "default" {
-		t.Errorf("the filter chose %q", n.current)
-	}
+	assert.Equal(t, n.current, "default", "the filter chose")
 }
 
 // If listing namespaces is forbidden, N prompts for a name. If the list of Jobs cannot be read, the previous one is reopened
@@ -138,9 +135,7 @@ func TestOneNamespaceAfterAll(t *testing.T) {
 	shows(b, "no namespace was shown before; N chooses one")
 	b.o.Namespace = "default"
 	b.press("0")
-	if n.current != "default" {
-		t.Errorf("it opened %q", n.opened)
-	}
+	assert.Equalf(t, n.current, "default", "it opened %q", n.opened)
 	b = open(t, jobsSnapshot(someJobs()...), size{80, 24}, nil)
 	b.press("0")
 	shows(b, "no key 0 here")

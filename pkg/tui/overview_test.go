@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 6: the Overview in every size and look, for Jobs in various states.
@@ -97,9 +98,7 @@ func TestLimitsSayWhatIsLeft(t *testing.T) {
 	)
 	// The text without colors is the same.
 	plain := open(t, s, size{160, 50}, func(o *Options) { o.Color = false })
-	if plain.picture() != b.picture() {
-		t.Error("the text depends on colors")
-	}
+	assert.Equal(t, plain.picture(), b.picture(), "the text depends on colors")
 }
 
 // Issue 6: control characters from the cluster do not reach the terminal.

@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // podDetail returns a pod with several containers.
@@ -131,9 +132,7 @@ func TestCursorChangesThePod(t *testing.T) {
 		}
 	}
 	b.press("e")
-	if b.screens.top().Crumb() != "Explain" {
-		t.Errorf("e opens %T", b.screens.top())
-	}
+	assert.Equalf(t, b.screens.top().Crumb(), "Explain", "e opens %T", b.screens.top())
 	b.press("q", "y")
 	b.has(t, "copied: train-large-model-1-zx9qk")
 }
@@ -184,9 +183,7 @@ func TestPodAttemptsComeAndGo(t *testing.T) {
 	next.Job.Report.Pods = append([]explain.PodInfo{fresh, next.Job.Report.Pods[0]}, next.Job.Report.Pods[2:]...)
 	b.send(snapshotMsg{snap: next})
 	b.has(t, "1-fresh", "1-zx9qk", "▌       2  · gone, was Error", "1-abc12", "1-q0q0q")
-	if b.focus.looked.Pod != "train-large-model-1-abc12" {
-		t.Errorf("looks at %s", b.focus.looked.Pod)
-	}
+	assert.Equal(t, b.focus.looked.Pod, "train-large-model-1-abc12", "looks at")
 	b.press("1")
 	b.has(t, "The pod is gone.", "Part of these failures")
 }

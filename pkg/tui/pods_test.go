@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // trainKey returns the Job of hand-made Reports.
@@ -189,9 +190,7 @@ func TestPodsAreSortedAndFiltered(t *testing.T) {
 		if c.key != "" {
 			b.press(c.key)
 		}
-		if got := b.podsInOrder(); got != c.want {
-			t.Errorf("%s: %s, want %s", c.mark, got, c.want)
-		}
+		assert.Equal(t, b.podsInOrder(), c.want, c.mark)
 		b.has(t, c.mark)
 	}
 	for _, c := range []struct{ text, want string }{
@@ -199,16 +198,12 @@ func TestPodsAreSortedAndFiltered(t *testing.T) {
 	} {
 		b.press("/")
 		b.write(c.text)
-		if got := b.podsInOrder(); got != c.want {
-			t.Errorf("%q: %s, want %s", c.text, got, c.want)
-		}
+		assert.Equal(t, b.podsInOrder(), c.want, c.text)
 		b.press("esc")
 	}
 	b.press("/", "x", "enter", "esc")
 	b.lacks(t, "esc shows all")
-	if len(b.screens.open) != 1 {
-		t.Error("esc left the screen")
-	}
+	assert.Equal(t, len(b.screens.open), 1, "esc left the screen")
 }
 
 // Issue 6, 3: a terminating pod has a countdown, which is marked as bad when it is overdue; r shows the time of day.
@@ -216,9 +211,7 @@ func TestTerminatingPodHasACountdown(t *testing.T) {
 	b := open(t, podsSnapshot(podReport()), size{160, 50}, nil)
 	b.press("5")
 	b.has(t, "4-term1", "ends in 17s", "4-term2", "4m overdue")
-	if m := b.marked(); !strings.Contains(m, "␛[1;38;2;255;123;114m4m overdue") {
-		t.Errorf("overdue is not red:\n%s", m)
-	}
+	assert.Contains(t, b.marked(), "␛[1;38;2;255;123;114m4m overdue", "overdue is not red")
 	b.later(20 * time.Second)
 	b.has(t, "4-term1", "3s overdue", "4-term2", "4m20s overdue")
 	b.press("r")
@@ -247,9 +240,7 @@ func TestEnterOpensAPod(t *testing.T) {
 	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
 	b.View()
 	b.press("enter")
-	if b.focus.looked.Pod != "train-large-model-1-abc12" {
-		t.Errorf("looks at %+v", b.focus.looked)
-	}
+	assert.Equalf(t, b.focus.looked.Pod, "train-large-model-1-abc12", "looks at %+v", b.focus.looked)
 }
 
 // Issue 6: a frame of 10,000 pods that all change takes less than 10 ms, see also BenchmarkFrame.

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // previewed returns a list with the preview of a recorded Job.
@@ -35,9 +36,7 @@ func TestListShowsTheChosenJob(t *testing.T) {
 		for _, at := range []size{{99, 13}, {160, 13}} {
 			b := open(t, previewed(t, name), at, startJobs)
 			hides(b, name+"/"+name+" ")
-			if b.focus.looked.Job.Name != "" {
-				t.Errorf("%s: the list looks at %v", at, b.focus.looked)
-			}
+			assert.Equalf(t, b.focus.looked.Job.Name, "", "%s: the list looks at %v", at, b.focus.looked)
 		}
 	}
 }
@@ -65,31 +64,19 @@ func TestPreviewWaitsForTheCursor(t *testing.T) {
 	b.View()
 	b.press("g", "down", "down", "down")
 	b.send(tickMsg(b.now))
-	if got := looked(); got != "" {
-		t.Errorf("a moving cursor looks at %q", got)
-	}
+	assert.Equal(t, looked(), "", "a moving cursor looks at")
 	b.press("g", "down", "down")
 	rest("evaluate") // The cursor has left this Job.
-	if got := looked(); got != "" {
-		t.Errorf("a cursor that has left looks at %q", got)
-	}
+	assert.Equal(t, looked(), "", "a cursor that has left looks at")
 	rest("sweep")
-	if got := looked(); got != "sweep?" {
-		t.Errorf("a resting cursor looks at %q", got)
-	}
+	assert.Equal(t, looked(), "sweep?", "a resting cursor looks at")
 	b.send(tickMsg(b.now))
 	b.press("enter")
-	if got := looked(); got != "sweep" {
-		t.Errorf("an opened Job looks at %q", got)
-	}
+	assert.Equal(t, looked(), "sweep", "an opened Job looks at")
 	b.press("q")
-	if got := looked(); got != "sweep?" {
-		t.Errorf("back in the list, it looks at %q", got)
-	}
+	assert.Equal(t, looked(), "sweep?", "back in the list, it looks at")
 	b.send(windowSize(80, 16))
-	if got := looked(); got != "" {
-		t.Errorf("without room for a preview, it looks at %q", got)
-	}
+	assert.Equal(t, looked(), "", "without room for a preview, it looks at")
 }
 
 // A recording shows the recorded preview, whatever is under the cursor, and does not open the Job in place of the list.
@@ -129,9 +116,7 @@ func TestSelectedJobIsUnderTheCursor(t *testing.T) {
 		o.Select = types.NamespacedName{Namespace: "ml", Name: "validate"}
 	})
 	b.View()
-	if got := b.chosen(); got != "validate" {
-		t.Errorf("the cursor is on %s", got)
-	}
+	assert.Equal(t, b.chosen(), "validate", "the cursor is on")
 	b.press("g")
 	if !b.isOnTop() {
 		t.Errorf("g goes to %s", b.chosen())

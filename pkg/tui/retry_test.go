@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // fakeRetrier plans retries of a Job without a cluster.
@@ -206,12 +207,8 @@ func TestRetryIsConfirmed(t *testing.T) {
 	shows(b, "Create job sweep-retry-1, which runs 3 indexes? y/N")
 	b.keys("y")
 	shows(b, "default/sweep › default/sweep-retry-1", "Created job sweep-retry-1. It runs 3 indexes (3,7,9)")
-	if !slices.Equal(f.created, []string{"3,7,9"}) {
-		t.Errorf("created %v", f.created)
-	}
-	if got := b.focus.looked.Job.Name; got != "sweep-retry-1" {
-		t.Errorf("it looks at %q", got)
-	}
+	assert.SlicesEqual(t, f.created, []string{"3,7,9"}, "created")
+	assert.Equal(t, b.focus.looked.Job.Name, "sweep-retry-1", "it looks at")
 	b.keys("esc")
 	shows(b, "default/sweep", "1 Overview")
 }
@@ -245,9 +242,7 @@ func TestRetryIndexesAreChosen(t *testing.T) {
 	b.send(tea.PasteMsg{Content: "0,4-5\n"})
 	shows(b, "--indexes 0,4-5 ", "0 ◆ ■ ■ ✗ ◆ ◆ ■ ✗ ■ ·")
 	b.keys("enter", "enter", "y")
-	if !slices.Equal(f.created, []string{"0,4,5"}) {
-		t.Errorf("created %v", f.created)
-	}
+	assert.SlicesEqual(t, f.created, []string{"0,4,5"}, "created")
 }
 
 // Issue 18: R is hidden until the user is known to have permission to create Jobs, with --read-only, and for a Job that has
@@ -276,9 +271,7 @@ func TestRetryIsHidden(t *testing.T) {
 	shows(b, "R           retry")
 	b.press("esc", "down", "2", "e")
 	shows(b, "R retry") // also on the explanation
-	if !slices.Equal(f.asked, []string{"default"}) {
-		t.Errorf("asked for %v", f.asked)
-	}
+	assert.SlicesEqual(t, f.asked, []string{"default"}, "asked for")
 
 	b = open(t, sweep(t), size{80, 24}, nil)
 	b.retries(&fakeRetrier{forbidden: true})
@@ -317,9 +310,7 @@ func TestRetryFromTheList(t *testing.T) {
 		b.keys("up")
 	}
 	slices.Sort(f.asked)
-	if !slices.Equal(f.asked, []string{"etl", "ml"}) {
-		t.Errorf("asked for %v", f.asked)
-	}
+	assert.SlicesEqual(t, f.asked, []string{"etl", "ml"}, "asked for")
 	b.keys("/")
 	b.write("report")
 	b.keys("enter", "R")
@@ -405,9 +396,7 @@ func TestRetryIsInterrupted(t *testing.T) {
 		shows(b, "Creating job sweep-retry-1… esc stops")
 		b.press("y", "enter", "7")
 		if quit := b.press(key); key == "ctrl+c" {
-			if gives(quit) != interrupts {
-				t.Error("it does not quit")
-			}
+			assert.Equal(t, gives(quit), interrupts, "it does not quit")
 			cancel()
 		}
 		b.do(creating)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 6, 2: the timeline in every size and look.
@@ -109,9 +110,7 @@ func TestTimesAreAligned(t *testing.T) {
 		return -1
 	}
 	shows(b, s.Time.Add(-72*time.Hour).Format("2006-01-02 15:04:05")+"  ! Event  Moment 0.", "Moment 1. (7×)")
-	if at("Moment 0.") != at("Moment 2.") {
-		t.Errorf("not aligned:\n%s", b.picture())
-	}
+	assert.Equalf(t, at("Moment 0."), at("Moment 2."), "not aligned:\n%s", b.picture())
 	b.press("r")
 	shows(b, "-2d23h  ! Event  Moment 0.", "+2s       Event  Moment 2.")
 	s.Job.Report.Job.Created, s.Job.Report.Job.Started = nil, nil

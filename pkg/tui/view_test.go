@@ -3,6 +3,8 @@ package tui
 import (
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // bottom returns the last line.
@@ -24,9 +26,7 @@ func TestHelpIsAlwaysInTheLastLine(t *testing.T) {
 	} {
 		b := open(t, s, size{tc.width, 20}, nil)
 		b.press("1")
-		if got := bottom(b); got != tc.want {
-			t.Errorf("%d columns: %q, want %q", tc.width, got, tc.want)
-		}
+		assert.Equalf(t, bottom(b), tc.want, "%d columns", tc.width)
 	}
 	b := open(t, s, size{80, 24}, nil)
 	b.press("space", "e")

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // ran returns the data about a finished Job whose pods followed the script.
@@ -23,9 +24,7 @@ func ran(t testing.TB, spec batchv1.JobSpec, script sim.Script) input.Input {
 	s.world = sim.NewWorld(sim.Options{Seed: 1, OnCommit: s.committed})
 	job := &batchv1.Job{Spec: spec}
 	job.Name = "storm"
-	if err := s.world.Play(job, script); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, s.world.Play(job, script))
 	if !s.world.RunUntil(func() bool { return s.world.Finished("storm") }, 24*time.Hour) {
 		t.Fatal("it does not finish")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -73,9 +74,7 @@ func recordedJobs(t *testing.T) map[string]input.Input {
 	jobs := map[string]input.Input{}
 	for _, file := range files {
 		c, err := recorded.Load(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		for _, in := range c.Inputs {
 			name := c.Name
 			if len(c.Inputs) > 1 {

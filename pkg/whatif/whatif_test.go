@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // compared compares a recorded Job with the same Job under other policies.
@@ -17,13 +18,9 @@ func compared(t *testing.T, in input.Input, policies string) whatif.Comparison {
 	t.Helper()
 	h := whatif.Observe(in)
 	p, err := whatif.ParsePolicies([]byte(policies))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	c, err := h.Compare(t.Context(), p, 24*time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return c
 }
 
@@ -126,13 +123,9 @@ func TestPoliciesOfAManifest(t *testing.T) {
 		"{podFailurePolicy: null, podReplacementPolicy: TerminatingOrFailed}": {"podFailurePolicy", "podReplacementPolicy"},
 	} {
 		p, err := whatif.ParsePolicies([]byte(policies))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		job, err := p.Apply(h.Job)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		var got []string
 		for _, c := range whatif.Changes(h.Job, job) {
 			got = append(got, c.Field)

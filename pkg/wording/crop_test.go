@@ -1,6 +1,10 @@
 package wording
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+)
 
 // CLI-02: lists are cut after a comma, as kubectl describe cuts them.
 func TestListsAreCutAtAComma(t *testing.T) {
@@ -17,8 +21,6 @@ func TestListsAreCutAtAComma(t *testing.T) {
 		{"1-25,28,30-32,40", 0, "1-25,…"},
 		{"1000000-2000000", 3, "1000000-2000000"},
 	} {
-		if got := Crop(tc.list, tc.limit, "…"); got != tc.want {
-			t.Errorf("%q at %d: %q, want %q", tc.list, tc.limit, got, tc.want)
-		}
+		assert.Equalf(t, Crop(tc.list, tc.limit, "…"), tc.want, "%q at %d", tc.list, tc.limit)
 	}
 }

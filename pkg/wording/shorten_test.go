@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Messages of clusters keep the part that says why: the end of an error that wraps others, the numbers of a quota, the first
@@ -100,9 +102,7 @@ func TestShortMessageKeepsItsReason(t *testing.T) {
 		{"failed to write the file that every node of the region has: permission denied", 60, "failed to write the file that every node… permission denied"},
 		{"", 10, ""}, {"x", 0, ""}, {"\xff\xff error", 100, "\uFFFD error"},
 	} {
-		if got := Shorten(tc.message, tc.most); got != tc.want {
-			t.Errorf("%s\n in %d: %s\n want: %s", tc.message, tc.most, got, tc.want)
-		}
+		assert.Equalf(t, Shorten(tc.message, tc.most), tc.want, "%s\n in %d", tc.message, tc.most)
 	}
 }
 
@@ -118,9 +118,7 @@ func TestCut(t *testing.T) {
 		{"abcdef", 4, "abc…"}, {"äöüß", 4, "äöüß"}, {"äöüßä", 4, "äöü…"}, {"abc", 0, ""}, {"ab cdefghijkl", 6, "ab cd…"},
 		{`cannot open "a b c"`, 17, "cannot open…"}, {"taint {dedicated: batch}", 20, "taint {dedicated…"}, {"the taint {a: b}", 14, "the taint…"},
 	} {
-		if got := Cut(tc.text, tc.most); got != tc.want {
-			t.Errorf("%q in %d: %q, want %q", tc.text, tc.most, got, tc.want)
-		}
+		assert.Equalf(t, Cut(tc.text, tc.most), tc.want, "%q in %d", tc.text, tc.most)
 	}
 }
 
@@ -151,8 +149,6 @@ func TestShortTextHasWholeWords(t *testing.T) {
 
 func TestBytesAreCutBetweenCharacters(t *testing.T) {
 	for most, want := range map[int]string{0: "", 1: "a", 2: "a", 3: "aä", 9: "aä"} {
-		if got := CutBytes("aä", most); got != want {
-			t.Errorf("%d: %q, want %q", most, got, want)
-		}
+		assert.Equal(t, CutBytes("aä", most), want, most)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Durations have at most two units.
@@ -14,41 +16,31 @@ func TestDurationHasTwoUnitsAtMost(t *testing.T) {
 	for seconds, want := range map[int64]string{
 		0: "0s", 59: "59s", 60: "1m", 80: "1m20s", 120: "2m", 3599: "59m59s", 3600: "1h", 3601: "1h", 11045: "3h4m", 86399: "23h59m", 86400: "1d", 183600: "2d3h", -5: "-5s", -80: "-1m20s",
 	} {
-		if got := Duration(time.Duration(seconds) * time.Second); got != want {
-			t.Errorf("%d seconds are %s, want %s", seconds, got, want)
-		}
+		assert.Equalf(t, Duration(time.Duration(seconds)*time.Second), want, "%d seconds", seconds)
 	}
 	for d, want := range map[time.Duration]string{999 * time.Millisecond: "0s", -999 * time.Millisecond: "0s", math.MaxInt64: "292y+", math.MinInt64: "-292y+"} {
-		if got := Duration(d); got != want {
-			t.Errorf("%d ns are %s, want %s", d, got, want)
-		}
+		assert.Equalf(t, Duration(d), want, "%d ns", d)
 	}
 }
 
 // Seconds may exceed a Duration.
 func TestSeconds(t *testing.T) {
 	for n, want := range map[int64]string{80: "1m20s", -80: "-1m20s", math.MaxInt64: "106751991167300d15h", math.MinInt64: "-106751991167300d15h"} {
-		if got := Seconds(n); got != want {
-			t.Errorf("%d seconds are %s, want %s", n, got, want)
-		}
+		assert.Equalf(t, Seconds(n), want, "%d seconds", n)
 	}
 }
 
 // An age has one unit, and is never negative.
 func TestAge(t *testing.T) {
 	for d, want := range map[time.Duration]string{90 * time.Second: "1m", 0: "0s", -time.Hour: "0s", math.MinInt64: "0s", math.MaxInt64: "292y+"} {
-		if got := ShortAge(d); got != want {
-			t.Errorf("%d ns are %s, want %s", d, got, want)
-		}
+		assert.Equalf(t, ShortAge(d), want, "%d ns", d)
 	}
 }
 
 // Empty parts get no separator.
 func TestJoin(t *testing.T) {
 	for want, parts := range map[string][]string{"": {"", ""}, "a": {"", "a"}, "a, b": {"a", "", "b", ""}} {
-		if got := Join(", ", parts...); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		assert.Equal(t, Join(", ", parts...), want)
 	}
 }
 
@@ -64,9 +56,7 @@ func TestClock(t *testing.T) {
 		{now, time.UTC, "00:30:00"}, {now.Add(-time.Hour), time.UTC, "2026-02-28 23:30:00"}, {now.Add(-time.Hour), west, "22:30:00"},
 		{now.AddDate(1, 0, 0), time.UTC, "2027-03-01 00:30:00"},
 	} {
-		if got := Clock(tc.t, now, tc.in); got != tc.want {
-			t.Errorf("%s in %s is %s, want %s", tc.t, tc.in, got, tc.want)
-		}
+		assert.Equalf(t, Clock(tc.t, now, tc.in), tc.want, "%s in %s", tc.t, tc.in)
 	}
 }
 
@@ -79,9 +69,7 @@ func TestPercent(t *testing.T) {
 		{0, 1000, "0%"}, {1, 1000, "<1%"}, {2, 412, "<1%"}, {1, 200, "1%"}, {500, 1000, "50%"}, {1, 1, "100%"}, {999, 1000, "99%"}, {9, 5, "100%"}, {-1, 5, "0%"}, {0, 0, "0%"}, {1, 0, "0%"},
 		{1, 3, "33%"}, {2, 3, "67%"},
 	} {
-		if got := Percent(tc.have, tc.total); got != tc.want {
-			t.Errorf("Percent(%d, %d) = %s, want %s", tc.have, tc.total, got, tc.want)
-		}
+		assert.Equalf(t, Percent(tc.have, tc.total), tc.want, "Percent(%d, %d)", tc.have, tc.total)
 	}
 }
 
@@ -93,9 +81,7 @@ func TestBarIsFullOnlyForEverything(t *testing.T) {
 	}{
 		{0, 1000, 4, 0}, {1, 1000, 4, 1}, {500, 1000, 4, 2}, {999, 1000, 4, 3}, {1, 1, 4, 4}, {9, 5, 4, 4}, {-1, 5, 4, 0}, {0, 0, 4, 0}, {3, 0, 4, 0}, {1, 2, 0, 0}, {1, 2, 1, 0}, {2, 2, 1, 1}, {1, 2, -1, 0},
 	} {
-		if got := Fill(tc.have, tc.total, tc.width); got != tc.want {
-			t.Errorf("Fill(%d, %d, %d) = %d, want %d", tc.have, tc.total, tc.width, got, tc.want)
-		}
+		assert.Equalf(t, Fill(tc.have, tc.total, tc.width), tc.want, "Fill(%d, %d, %d)", tc.have, tc.total, tc.width)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		total := rapid.Int64Range(1, math.MaxInt32).Draw(t, "total")
@@ -114,23 +100,17 @@ func TestBarIsFullOnlyForEverything(t *testing.T) {
 // Counts have commas from 1,000 on.
 func TestThousands(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -999: "-999", 1234567: "1,234,567", math.MinInt64: "-9,223,372,036,854,775,808"} {
-		if got := Thousands(n); got != want {
-			t.Errorf("%d is %s, want %s", n, got, want)
-		}
+		assert.Equal(t, Thousands(n), want, n)
 	}
 	if got := Plural(2000, "pod", "pods") + ", " + Count(1500, "failed") + ", " + Of(3, 2000); got != "2,000 pods, 1,500 failed, 3 of 2,000" {
 		t.Error(got)
 	}
-	if got := string(AppendThousands([]byte("1/"), int32(5000))); got != "1/5,000" {
-		t.Error(got)
-	}
+	assert.Equal(t, string(AppendThousands([]byte("1/"), int32(5000))), "1/5,000")
 }
 
 func TestPlural(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 pods", 1: "1 pod", 2: "2 pods", -1: "-1 pods"} {
-		if got := Plural(n, "pod", "pods"); got != want {
-			t.Errorf("%d: %q, want %q", n, got, want)
-		}
+		assert.Equal(t, Plural(n, "pod", "pods"), want, n)
 	}
 }
 
@@ -140,9 +120,7 @@ func TestSentence(t *testing.T) {
 		"": "", "pods are gone": "Pods are gone", "pods, and more": "Pods, and more", "note: x": "Note: x", "backoffLimit was reached": "backoffLimit was reached",
 		"train-0 failed": "train-0 failed", "Already": "Already", "über alles": "über alles", " leading": " leading", "x": "X", "3 pods": "3 pods", "\xff": "\xff",
 	} {
-		if got := Sentence(s); got != want {
-			t.Errorf("%q: %q, want %q", s, got, want)
-		}
+		assert.Equal(t, Sentence(s), want, s)
 	}
 }
 
@@ -155,8 +133,6 @@ func TestListsOfWords(t *testing.T) {
 		"a b c d e": {"a, b, c, d or e", "a, b, c and 2 more"},
 	} {
 		list := strings.Fields(words)
-		if got := [2]string{Enumerate(list, "or"), EnumerateFew(list)}; got != want {
-			t.Errorf("%q: %q, want %q", words, got, want)
-		}
+		assert.Equal(t, [2]string{Enumerate(list, "or"), EnumerateFew(list)}, want, words)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/help"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The reference is the same on every machine: it contains nothing specific to this one.
@@ -16,12 +17,8 @@ func TestReferenceIsTheSameEverywhere(t *testing.T) {
 	t.Setenv("HOME", "/home/somebody-else")
 	t.Setenv("KUBECACHEDIR", "/var/cache/elsewhere")
 	t.Setenv("KUBECONFIG", "/elsewhere/config")
-	if second := Reference(cli.NewCommand()); second != first {
-		t.Error("it differs with another home folder")
-	}
-	if !strings.Contains(first, "`$HOME/.kube/cache`") {
-		t.Error("the default of --cache-dir is not there")
-	}
+	assert.Equal(t, Reference(cli.NewCommand()), first, "it differs with another home folder")
+	assert.Contains(t, first, "`$HOME/.kube/cache`", "the default of --cache-dir is not there")
 }
 
 // ux.md, "Conventions": every verb with usage, examples and flags; exit codes; kubectl's flags once.
@@ -29,9 +26,7 @@ func TestReferenceIsComplete(t *testing.T) {
 	root := cli.NewCommand()
 	text := Reference(root)
 	for _, code := range []string{"0 done", "1 error", "2 wrong usage", "3 a Job that was waited for has", "4 it is stalled", "124 timeout", "130 Ctrl-C", "143 SIGTERM"} {
-		if !strings.Contains(text, code) {
-			t.Errorf("no exit code %q", code)
-		}
+		assert.Contains(t, text, code, "no exit code")
 	}
 	for _, verb := range root.Commands() {
 		if verb.Name() == "help" {
@@ -63,11 +58,7 @@ func TestProseIsEscaped(t *testing.T) {
 		"Codes:\n  0  *done*\n  1  error\nEnd": "Codes:\n\n```\n0  *done*\n1  error\n```\nEnd\n",
 		"A:\n\n  x:\n    y: z\n\n  w\n\nB":     "A:\n\n```\nx:\n  y: z\n\nw\n```\n\nB\n",
 	} {
-		if got := prose(long); got != want {
-			t.Errorf("%q:\n%s\nwant\n%s", long, got, want)
-		}
+		assert.Equal(t, prose(long), want, long)
 	}
-	if got := inCell("a|b *c*\nd"); got != `a\|b \*c\*<br>d` {
-		t.Errorf("cell %q", got)
-	}
+	assert.Equal(t, inCell("a|b *c*\nd"), `a\|b \*c\*<br>d`, "cell")
 }

@@ -3,14 +3,14 @@ package docgen
 import (
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // CLI-04: every field of a JobExplanation is described, and every value of its words.
 func TestFieldsAndValuesAreDescribed(t *testing.T) {
 	text, err := Fields([]string{"../../../pkg/explain", "../../../pkg/cause", "../../../pkg/reconcile"}, "Report", "ReportList")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, want := range []string{
 		"## Report\n", "## ReportList\n", "## Verdict\n", "## IndexInfo\n",
 		"| `verdict` | [Verdict](#verdict) |",
@@ -20,14 +20,10 @@ func TestFieldsAndValuesAreDescribed(t *testing.T) {
 		"| `Open` | nothing is decided |",
 		"| `until` | time |",
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("there is no %q", want)
-		}
+		assert.Contains(t, text, want, "there is no")
 	}
 	for name, times := range map[string]int{"\n## Cause\n": 1, "container string": 0, "| `` |": 0} {
-		if n := strings.Count(text, name); n != times {
-			t.Errorf("%q is there %d times", name, n)
-		}
+		assert.Equalf(t, strings.Count(text, name), times, "%q is there", name)
 	}
 }
 

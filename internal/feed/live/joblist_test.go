@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // testNow returns the time at which tests look at Jobs.
@@ -37,15 +38,11 @@ func TestDeletedJobsAreBounded(t *testing.T) {
 	s := NewSource(testConfig())
 	for i := range 3 * maxGoneJobs {
 		job := update(fmt.Sprint("job-", i))
-		if err := s.list.apply([]feed.Update{job}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, s.list.apply([]feed.Update{job}))
 		before := s.list.gone[:len(s.list.gone):len(s.list.gone)]
 		last := goneNames(before)
 		job.Gone = feed.Deleted
-		if err := s.list.apply([]feed.Update{job}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, s.list.apply([]feed.Update{job}))
 		if goneNames(before) != last {
 			t.Fatalf("what was handed out changed: %s", goneNames(before))
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // storm is a source that looks at a Job of 100,000 indexes; only the test feeds it.
@@ -196,9 +197,7 @@ func TestStormMakesFewReports(t *testing.T) {
 	for _, pod := range storm.pods {
 		want[string(pod.phase)]++
 	}
-	if fmt.Sprint(counts) != fmt.Sprint(want) {
-		t.Errorf("%v, want %v", counts, want)
-	}
+	assert.Equal(t, fmt.Sprint(counts), fmt.Sprint(want))
 }
 
 // Issue 6: at most maxEvents events are kept; the latest stay, and a gap says that the others are missing.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // TRK-10: a pod is gone only after a 404 of the API server about this very pod. client-go also adds the pod's name to
@@ -87,9 +88,7 @@ func clientOf(t *testing.T, code int, body any) kube.Interface {
 	}))
 	t.Cleanup(server.Close)
 	client, err := kube.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return client
 }
 
@@ -129,9 +128,7 @@ func TestAmbiguousAnswers(t *testing.T) {
 // an object.
 func TestOtherServersAnswer(t *testing.T) {
 	live, err := NewLive(clientOf(t, http.StatusOK, map[string]string{"state": "maintenance"}), time.Minute, clock.RealClock{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "u"}, Spec: batchv1.JobSpec{Selector: &metav1.LabelSelector{}}}
 	ref, c := reconcile.PodRef{Name: "p", UID: "u"}, live.Cluster(1)
 	jobs, _ := live.JobListWatch("ns")

@@ -24,6 +24,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/kubefake"
 )
 
@@ -95,9 +96,7 @@ func (s *jobServer) client(t *testing.T) kube.Interface {
 	client, err := kube.NewForConfig(&rest.Config{Host: s.URL, UserAgent: "tester", ContentConfig: rest.ContentConfig{
 		ContentType: runtime.ContentTypeProtobuf, AcceptContentTypes: runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON,
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return client
 }
 
@@ -108,9 +107,7 @@ func watchEvent(kind string, object string) string {
 func namedOf(t *testing.T, s *jobServer) *namedJobs {
 	t.Helper()
 	named, err := newNamedJobs(s.client(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return named
 }
 
@@ -156,9 +153,7 @@ func TestWatchOfNamedJobsBringsEveryKindOfEvent(t *testing.T) {
 	}}
 	jobs := namedOf(t, s).in("")
 	w, err := jobs.Watch(t.Context(), metav1.ListOptions{ResourceVersion: "5", AllowWatchBookmarks: true, TimeoutSeconds: ptr.To[int64](77)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	got := ""
 	for e := range w.ResultChan() {
 		switch o := e.Object.(type) {
@@ -178,9 +173,7 @@ func TestWatchOfNamedJobsBringsEveryKindOfEvent(t *testing.T) {
 		t.Errorf("expired: %v", err)
 	}
 	w, err = jobs.Watch(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if e, ok := <-w.ResultChan(); ok && e.Type != watch.Error {
 		t.Errorf("a broken stream brought %+v", e)
 	}
@@ -226,9 +219,7 @@ func TestReflectorFillsTheCacheWithNamedJobs(t *testing.T) {
 		t.Error("the Job that is gone is there")
 	}
 	for _, r := range s.requests {
-		if !strings.Contains(r, "watch=true") {
-			t.Errorf("a list that is not streamed: %s", r)
-		}
+		assert.Contains(t, r, "watch=true", "a list that is not streamed")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // A list and a watch return only the namespaces of the shard, whether or not the API server filters; bookmarks, which
@@ -48,9 +49,7 @@ func TestForeignNamespacesAreDropped(t *testing.T) {
 		t.Errorf("the list is %v, %v", list, err)
 	}
 	w, err := lw.WatchFuncWithContext(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	events.Add(pod(foreign))
 	events.Delete(pod(foreign))
 	events.Add(pod(own))
@@ -65,7 +64,5 @@ func TestForeignNamespacesAreDropped(t *testing.T) {
 	if dropped != 3 || !slices.Equal(selectors, []string{want, want}) {
 		t.Errorf("%d objects were dropped, and the selectors were %q", dropped, selectors)
 	}
-	if Sharded(unfiltered, shard.Range{}, nil) != unfiltered {
-		t.Error("the only shard is filtered")
-	}
+	assert.Equal(t, Sharded(unfiltered, shard.Range{}, nil), unfiltered, "the only shard is filtered")
 }

@@ -20,6 +20,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/kubefake"
 )
 
@@ -296,9 +297,7 @@ func podsReported(t *testing.T, api *eventAPI, reason string) (n int) {
 		var verb string
 		pods := 0
 		if _, err := fmt.Sscanf(e.Message, "%s %d pods:", &verb, &pods); err != nil {
-			if !strings.Contains(e.Message, " pod: ") {
-				t.Errorf("%q", e.Message)
-			}
+			assert.Contains(t, e.Message, " pod: ")
 			pods = 1
 		}
 		n += pods * int(e.Count)

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // JOB-47, SCL-03: a few pods are reported one by one, in the order of their names; more pods are one event with the
@@ -64,9 +65,7 @@ func TestLaneWritesTenEventsThenOneAMinute(t *testing.T) {
 	w.Pods(eventJob("b"), eventPodCreated, "Created", []string{"b"})
 	w.Event(eventJob("a"), corev1.EventTypeNormal, "Suspended", "Job suspended")
 	w.write()
-	if api.made("create") != laneBurst+3 {
-		t.Error("other lanes wait too")
-	}
+	assert.Equal(t, api.made("create"), laneBurst+3, "other lanes wait too")
 	w.Finished(eventJob("a"))
 	w.write()
 	if !strings.Contains(strings.Join(api.eventTexts(), "\n"), "Created 9 pods: a-0061, a-0062, a-0063 and 6 more") {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // leasesFor returns the names of the Leases that Leases finds for a namespace, and the number of Leases that it selects
@@ -18,9 +19,7 @@ import (
 func (s *leaseServer) leasesFor(t *testing.T, managedBy, namespace string) (names []string, selected int) {
 	t.Helper()
 	selector, err := labels.Parse(Leases{}.Selector())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name, l := range s.leases {
@@ -71,9 +70,7 @@ func TestLeaseOfTheLeaderIsFound(t *testing.T) {
 		e.Name = LeaseName(managedBy)
 		r := start(e, nil)
 		l, err := store.CoordinationV1().Leases("ns").Get(t.Context(), e.Name, metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		selector, err := labels.Parse(Leases{}.Selector())
 		if err != nil || !selector.Matches(labels.Set(l.Labels)) || !(Leases{}).IsFor(l, managedBy, "ns1") || !(Leases{}).IsFor(l, managedBy, "00-team") {
 			t.Errorf("not found: %v, %v", l.Labels, err)
@@ -104,8 +101,6 @@ func TestLeaseForOneNamespaceIsFound(t *testing.T) {
 		managedBy, namespace string
 		want                 bool
 	}{{"example.com/jobs", "ns1", true}, {"example.com/jobs", "ns2", false}, {"example.com/others", "ns1", false}} {
-		if got := (Leases{}).IsFor(l, is.managedBy, is.namespace); got != is.want {
-			t.Errorf("%+v: %v", is, got)
-		}
+		assert.Equal(t, (Leases{}).IsFor(l, is.managedBy, is.namespace), is.want, is)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // JOB-56: the controllers of one managedBy value share a Lease; controllers of different values do not.
@@ -22,9 +23,7 @@ func TestControllersOfOneNameShareALease(t *testing.T) {
 	if LeaseName(controller.DefaultManagedBy, "a") == LeaseName(controller.DefaultManagedBy, "b") || LeaseName(controller.DefaultManagedBy, "a") == LeaseName(controller.DefaultManagedBy) {
 		t.Error("controllers of different namespaces would wait for each other")
 	}
-	if got := LeaseName(controller.DefaultManagedBy); got != "batchjob-batchjob-dev-controller" {
-		t.Errorf("the default is %s", got)
-	}
+	assert.Equal(t, LeaseName(controller.DefaultManagedBy), "batchjob-batchjob-dev-controller", "the default")
 	seen := map[string]string{}
 	for _, managedBy := range []string{
 		controller.DefaultManagedBy, "batchjob-dev/controller", "example.com/a.b", "example.com/a-b", "example.com/a_b", "example.com/A-B",

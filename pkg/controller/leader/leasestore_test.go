@@ -17,6 +17,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/kubefake"
 )
 
@@ -79,9 +80,7 @@ func (s *leaseStore) calls() int {
 func (s *leaseStore) lease(t *testing.T) *coordinationv1.Lease {
 	t.Helper()
 	stored, err := s.Tracker().Get(coordinationv1.SchemeGroupVersion.WithResource("leases"), "ns", "lease")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return stored.(*coordinationv1.Lease)
 }
 
@@ -95,9 +94,7 @@ func (s *leaseStore) steal(t *testing.T, thief string) {
 	t.Helper()
 	stolen := s.lease(t).DeepCopy()
 	stolen.Spec.HolderIdentity, stolen.Spec.RenewTime = &thief, &metav1.MicroTime{Time: time.Now()}
-	if err := s.Tracker().Update(coordinationv1.SchemeGroupVersion.WithResource("leases"), stolen, "ns"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, s.Tracker().Update(coordinationv1.SchemeGroupVersion.WithResource("leases"), stolen, "ns"))
 }
 
 // candidate returns an election with the default times.

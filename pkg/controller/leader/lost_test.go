@@ -10,6 +10,8 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // JOB-56, JOB-57: a leader that cannot renew its Lease ends its work before another process may take the Lease, and is
@@ -122,9 +124,7 @@ func TestStolenLeaseIsNotGivenBack(t *testing.T) {
 		pass(time.Minute)
 		store.steal(t, "thief")
 		a.end(t)
-		if store.holder(t) != "thief" {
-			t.Errorf("the holder is %q", store.holder(t))
-		}
+		assert.Equal(t, store.holder(t), "thief", "the holder")
 	})
 }
 

@@ -17,6 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Replicas that join and leave get fair shares, in an orderly way: no replica works on a shard before the last holder
@@ -360,9 +362,7 @@ func TestLeavingIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
 		r := newReplicas(&Sharding{Election: store.candidate("a"), Shards: 2, Clock: clock.RealClock{}})
-		if err := r.renew(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, r.renew(t.Context()))
 		deletions := 0
 		store.failing(func(verb, _ string) error {
 			if verb == "delete" {

@@ -1,10 +1,7 @@
 package metrics
 
 import (
-	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,9 +12,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/component-base/metrics"
 	clocktesting "k8s.io/utils/clock/testing"
-)
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the diff")
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/goldenfile"
+)
 
 // listing is a registry that records the registered metrics.
 type listing struct {
@@ -57,7 +54,7 @@ func TestMetricsHaveTheBuiltinNames(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("%s{%s}\n    %s\n", d[1], d[3], strings.ReplaceAll(d[2], `\"`, `"`)))
 	}
 	slices.Sort(lines)
-	golden(t, "metrics.txt", strings.Join(lines, ""))
+	goldenfile.Compare(t, filepath.Join("testdata", "metrics.txt"), strings.Join(lines, ""))
 
 	upstream := map[string]string{
 		"job_controller_job_sync_duration_seconds":                    "completion_mode,result,action",
@@ -75,19 +72,5 @@ func TestMetricsHaveTheBuiltinNames(t *testing.T) {
 		if got, there := labels[name]; !there || got != want {
 			t.Errorf("%s has the labels %q (%v), the built-in controller's has %q", name, got, there, want)
 		}
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *rewrite {
-		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(file, []byte(got), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil || string(want) != got {
-		t.Errorf("%s differs (%v); run with -rewrite and read the diff. Got:\n%s", file, err, got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // One of several Runtimes of a process ends: only its pods are removed.
@@ -51,14 +52,10 @@ func TestHeldShardsAreServed(t *testing.T) {
 		{"job_controller_shard_held", "0"}: 0, {"job_controller_shard_held", "1"}: 1,
 		{"job_controller_shard_pods", "1"}: 30, {"job_controller_shards_taken_total", ""}: 1,
 	} {
-		if got := gauge(t, registry, name[0], name[1]); got != want {
-			t.Errorf("%s is %v, want %v", name, got, want)
-		}
+		assert.Equal(t, gauge(t, registry, name[0], name[1]), want, name)
 	}
 	released()
-	if got := gauge(t, registry, "job_controller_shard_held", "1"); got != 0 {
-		t.Errorf("a released shard is held: %v", got)
-	}
+	assert.Equal(t, gauge(t, registry, "job_controller_shard_held", "1"), 0, "a released shard is held")
 }
 
 var errRefused = errors.New("refused")
@@ -67,9 +64,7 @@ var errRefused = errors.New("refused")
 func gauge(t *testing.T, registry metrics.KubeRegistry, name, label string) float64 {
 	t.Helper()
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, family := range families {
 		for _, m := range family.GetMetric() {
 			if family.GetName() == name && (label == "" || m.GetLabel()[0].GetValue() == label) {

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/sharding"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Every namespace is in exactly one shard, the shard that the API server computes.
@@ -47,9 +49,7 @@ func matches(t *testing.T, r Range, namespace string) bool {
 	}
 	s := sharding.NewSelector(sharding.ShardRangeRequirement{Key: parts[1], Start: parts[2], End: parts[3]})
 	matches, err := s.Matches(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return matches
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // CLI-04: attempts "2 of 4", by index; ignored failures count separately.
@@ -46,9 +47,7 @@ func TestAttemptsAreCountedPerIndex(t *testing.T) {
 	if d := details[5]; d.State != explain.IndexFailed || d.Attempts != 4 || d.Pod != "" {
 		t.Errorf("index 5, whose pods are gone: %+v", d)
 	}
-	if r.Counts.IgnoredFailures != 1 {
-		t.Errorf("%+v", r.Counts)
-	}
+	assert.Equal(t, r.Counts.IgnoredFailures, 1, r.Counts)
 	var text string
 	for _, e := range r.Evidence {
 		text += e.Text + "\n"
@@ -77,9 +76,7 @@ func TestRowOfAnIndexShowsTheAttemptThatSucceeded(t *testing.T) {
 			t.Errorf("index %d: %+v, want %+v", got.Index, got, w)
 		}
 	}
-	if len(r.Indexes.Details) != len(want) {
-		t.Errorf("%+v", r.Indexes.Details)
-	}
+	assert.Equal(t, len(r.Indexes.Details), len(want), r.Indexes.Details)
 }
 
 // Issue 17: the reason why an index has no pod: it never had one, it waits for the back-off of the Job, or it gets none anymore. The index
@@ -166,9 +163,7 @@ func TestProgressOfSuccessRulesIsShown(t *testing.T) {
 		if got.Have != tc.have || got.Need != tc.need || got.Met != tc.met || got.Impossible != tc.impossible || got.Text != tc.text {
 			t.Errorf("%+v, want %+v", got, tc)
 		}
-		if hasProblem(r, explain.ProblemSuccessImpossible) != tc.impossible {
-			t.Errorf("%s: %+v", tc.text, r.Problems)
-		}
+		assert.Equalf(t, hasProblem(r, explain.ProblemSuccessImpossible), tc.impossible, "%s: %+v", tc.text, r.Problems)
 	}
 	if r := report(factsOf(job(rule("0", 0), rule("4", 0)))); hasProblem(r, explain.ProblemSuccessImpossible) {
 		t.Error("one of two rules can be met")
@@ -190,9 +185,7 @@ func TestUnreadPodsAreNotGone(t *testing.T) {
 		t.Errorf("%+v", r.Counts)
 	}
 	data, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, claim := range []string{"gone", "let nothing delete", "is missing"} {
 		if strings.Contains(string(data), claim) {
 			t.Errorf("it says %q: %s", claim, data)
@@ -229,15 +222,11 @@ func TestCausesFromPodsAndEvents(t *testing.T) {
 		got = append(got, c.Text+" "+string(c.Source))
 	}
 	want := "Container main exited with code 3 Events, Container main exited with code 2 Pods, Container main exited with code 1 Pods"
-	if strings.Join(got, ", ") != want {
-		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
-	}
+	assert.Equal(t, strings.Join(got, ", "), want)
 	if r.FailuresWithoutPod != 1 {
 		t.Errorf("%d failures are told by nothing, want 14-7-4-2", r.FailuresWithoutPod)
 	}
-	if !strings.Contains(verdict(r), "mostly (7 of the 13 with a known cause)") {
-		t.Errorf("%s", verdict(r))
-	}
+	assert.Contains(t, verdict(r), "mostly (7 of the 13 with a known cause)")
 	for _, c := range r.Causes {
 		if c.Source == explain.SourceEvents && (len(c.Pods) != 1 || c.Pods[0] != "long-gone") {
 			t.Errorf("%+v", c)
@@ -313,9 +302,7 @@ func TestRulesOfSeveralJobsStayApart(t *testing.T) {
 		return report(f)
 	}
 	list := analysis.List([]explain.Report{with("one", 1), with("two", 2)})
-	if len(list.Causes) != 2 {
-		t.Errorf("rule %v stands for both: %+v", deref(list.Causes[0].Rule), list.Causes)
-	}
+	assert.Equalf(t, len(list.Causes), 2, "rule %v stands for both: %+v", deref(list.Causes[0].Rule), list.Causes)
 }
 
 // The event of a release that wrote no record is shown verbatim, and counts.
@@ -350,9 +337,7 @@ func TestEventOfOtherCauses(t *testing.T) {
 func TestCauseInAnyScript(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 1 }))
 	f.Events = []input.Event{jobEvent("PodFailed", "Ärger im Pod", 1, time.Minute)}
-	if s := verdict(report(f)); !strings.Contains(s, "; ärger im Pod") {
-		t.Errorf("%q", s)
-	}
+	assert.Contains(t, verdict(report(f)), "; ärger im Pod")
 }
 
 // CLI-04: a Job that failed because of failed indexes is explained by such an index, not by an index that failed once and
@@ -370,9 +355,7 @@ func TestEvidenceIsOfAFailedIndex(t *testing.T) {
 				known += e.Pod
 			}
 		}
-		if known != "train-4-a" {
-			t.Errorf("%s: the evidence is pod %q", reason, known)
-		}
+		assert.Equalf(t, known, "train-4-a", "%s: the evidence is pod", reason)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // crashLoop returns a Job with restartPolicy OnFailure and a pod whose only container has this status, after it ran for 30s and
@@ -97,9 +98,7 @@ func TestLogOfACrashLoopIsRead(t *testing.T) {
 		f := crashLoop(state)
 		f.Pods[0].Node = "node-1"
 		want := []input.LogTarget{{Pod: "a", Container: "main", Previous: state.Terminated == nil, Restarts: 3}}
-		if got := analysis.LogTargets(f, explain.Options{}, 3); !slices.Equal(got, want) {
-			t.Errorf("%s: %+v, want %+v", name, got, want)
-		}
+		assert.SlicesEqual(t, analysis.LogTargets(f, explain.Options{}, 3), want, name)
 	}
 	if got := analysis.LogTargets(crashLoop(recovered), explain.Options{}, 3); len(got) > 0 {
 		t.Errorf("%+v", got)

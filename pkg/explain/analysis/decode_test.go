@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const exitMessage = "Container main for pod ns/train-x failed with exit code 2 matching FailJob rule at index 1"
@@ -122,9 +123,7 @@ func TestRuleIsShownWithItsPod(t *testing.T) {
 	for _, e := range r.Evidence {
 		kinds = append(kinds, string(e.Kind))
 	}
-	if got := strings.Join(kinds, " "); got != "Condition Rule Pod Container" {
-		t.Errorf("the chain is %s", got)
-	}
+	assert.Equal(t, strings.Join(kinds, " "), "Condition Rule Pod Container", "the chain")
 	last := r.Evidence[len(r.Evidence)-1]
 	if last.Container != "main" || *last.ExitCode != 2 || len(last.Lines) != 1 || last.Lines[0] != "no such table" {
 		t.Errorf("%+v", last)

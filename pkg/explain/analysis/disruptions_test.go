@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // ignoringEvictions makes rule 0 ignore disruptions.
@@ -85,9 +86,7 @@ func TestPodsWithoutARecordOfWhoTookThemAreCounted(t *testing.T) {
 	if d == nil || d.Pods != 2 || d.LostSeconds != 20*60 || len(d.By) != 1 || d.By[0].Kind != "" || d.By[0].Indexes != "1,2" || len(d.By[0].Rulings) != 1 || d.By[0].Rulings[0].Pods != 2 {
 		t.Fatalf("%+v", d)
 	}
-	if text := words.DisruptionsText(d); text != "2 pods (20m of pod time) deleted or evicted by an unknown actor" {
-		t.Error(text)
-	}
+	assert.Equal(t, words.DisruptionsText(d), "2 pods (20m of pod time) deleted or evicted by an unknown actor")
 
 	recorded := failedEvent(cause.Failure{Exit: cause.Exit{Container: "main", ExitCode: 143}}, "train-2-ccccc", 1, 30*time.Minute)
 	var ten []input.Event

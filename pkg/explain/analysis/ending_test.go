@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // failedOnce returns a Job that failed by its first failed pod.
@@ -46,9 +47,7 @@ func withStatus(reason, message, disruption, why string, change func(*corev1.Pod
 func wantFirst(t *testing.T, f input.Input, want string) explain.Report {
 	t.Helper()
 	r := report(f)
-	if !strings.Contains(verdict(r), want) {
-		t.Errorf("got  %s\nwant %s", verdict(r), want)
-	}
+	assert.Contains(t, verdict(r), want)
 	return r
 }
 

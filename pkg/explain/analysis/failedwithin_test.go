@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // withProxy returns a pod change: the container main ended with code d ago, and the proxy keeps running.
@@ -59,9 +60,7 @@ func TestFailedContainerOfARunningPodIsReported(t *testing.T) {
 	})))
 	wantText(t, r, "container main exited with code 42 in 2 pods, first 1h ago; the pods do not end or count as failed while container proxy is still running",
 		"container main of pod c ended 1m ago with exit code 1", "while containers proxy and logs are still running", "recreate the Job with them as native sidecars (init containers with")
-	if len(r.Problems) != 3 {
-		t.Errorf("%+v", r.Problems)
-	}
+	assert.Equal(t, len(r.Problems), 3, r.Problems)
 }
 
 // Issue 5, CLI-06: a pod that is about to end or to continue is no problem.

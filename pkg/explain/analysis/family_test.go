@@ -22,6 +22,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -29,9 +30,7 @@ import (
 func sweep(t *testing.T) []input.Input {
 	t.Helper()
 	c, err := recorded.Load(filepath.Join("testdata", "family", "sweep.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return c.Inputs
 }
 
@@ -54,9 +53,7 @@ func TestFamilyIsExplained(t *testing.T) {
 // RTY-20: the same as JSON.
 func TestFamilyAsJSON(t *testing.T) {
 	got, err := json.MarshalIndent(report(sweep(t)[0]).Family, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	golden(t, "../family/sweep.json", append(got, '\n'))
 }
 
@@ -248,13 +245,9 @@ func TestRetryIsAdvised(t *testing.T) {
 		"deleted": {alone(root, func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(ago(time.Minute)) }), ""},
 		"unread":  {unread, ""},
 	} {
-		if got := retryAdvice(report(c.input)); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		assert.Equal(t, retryAdvice(report(c.input)), c.want, name)
 	}
-	if got := retryAdvice(analysis.Explain(focused, explain.Options{Pod: "sweep-7-qr8st"})); !strings.Contains(got, "--indexes 7") {
-		t.Errorf("of one pod: %s", got)
-	}
+	assert.Contains(t, retryAdvice(analysis.Explain(focused, explain.Options{Pod: "sweep-7-qr8st"})), "--indexes 7", "of one pod")
 }
 
 // RTY-22: a Job without relatives, or whose relatives are unknown, has no family in the report.
@@ -279,9 +272,7 @@ func TestLargeFamilyIsShort(t *testing.T) {
 	job := func(name, completed, failed string, change func(*batchv1.Job)) input.Input {
 		var pods []*input.Pod
 		set, err := indexset.Parse(failed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		for i := range set.All() {
 			pods = append(pods, podOf(fmt.Sprintf("%s-%d", name, i), onIndex(i, 1, exits(1+i%2, "Error", time.Hour))))
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // hookEvents returns a kubelet's events about a failed postStart hook.
@@ -86,9 +87,7 @@ func TestDisruptionIsTheCauseWhereverItIsNamed(t *testing.T) {
 			t.Errorf("%s", m.Text)
 		}
 	}
-	if got := r.Pods[0].Cause; got != "Pod was deleted because its node no longer exists" {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, r.Pods[0].Cause, "Pod was deleted because its node no longer exists")
 	f := factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 		j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{

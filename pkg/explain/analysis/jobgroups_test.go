@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -67,18 +67,14 @@ func TestJobsAreGroupedByCause(t *testing.T) {
 		}
 	}
 	want := []group{{explain.GroupFailed, 14, "report-13"}, {explain.GroupStalled, 5, "etl-0"}, {explain.GroupStalled, 1, "nope"}, {explain.GroupRunning, 1, "retries"}}
-	if !slices.Equal(got, want) {
-		t.Errorf("%+v\nwant %+v", got, want)
-	}
+	assert.SlicesEqual(t, got, want)
 	data, err := json.Marshal(list)
 	if err != nil || !strings.Contains(string(data), `"groups":[{"state":"Failed","text":"BackoffLimitExceeded: container main exited with code 137 (OOMKilled)","jobs":["report-13",`) {
 		t.Errorf("%v: %.300s", err, data)
 	}
 	for _, width := range []int{80, 160} {
 		var out bytes.Buffer
-		if err := text.Explanations(&out, list, text.Options{Width: width}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, text.Explanations(&out, list, text.Options{Width: width}))
 		golden(t, fmt.Sprintf("../groups/fleet.%d.txt", width), recorded.Trim(out.Bytes()))
 	}
 }
@@ -133,19 +129,13 @@ func TestGroupsSayOnlyWhatHoldsForAllTheirJobs(t *testing.T) {
 		named("say-b", 0, podOf("say-b-1", saying("tile 2 is missing", exits(4, "Error", time.Minute)))),
 	})
 	var out bytes.Buffer
-	if err := text.Explanations(&out, list, text.Options{Width: 120}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, text.Explanations(&out, list, text.Options{Width: 120}))
 	got := strings.Join(strings.Fields(out.String()), " ")
 	for _, want := range []string{"gone, and nothing recorded why they failed ✗", "OOMKilled", "; also exit 3", "2 Jobs failed: say-a, say-b Container main exited with code 4 Logs"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q", want)
-		}
+		assert.Contains(t, got, want)
 	}
 	for _, not := range []string{"tile", "allows 1 retry", "restartPolicy"} {
-		if strings.Contains(got, not) {
-			t.Errorf("has %q", not)
-		}
+		assert.NotContains(t, got, not)
 	}
 	if t.Failed() {
 		t.Log(out.String())

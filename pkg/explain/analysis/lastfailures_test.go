@@ -12,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // also adds the end of a second container.
@@ -80,9 +81,7 @@ func TestLastFailures(t *testing.T) {
 		if f.Probably != nil {
 			got += " probably " + f.Probably.Container
 		}
-		if got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
+		assert.Equal(t, got, c.want, name)
 	}
 }
 
@@ -98,9 +97,7 @@ func TestLastFailureInARelative(t *testing.T) {
 	for _, f := range analysis.LastFailures(in) {
 		got += fmt.Sprintf("%d: %s; ", f.Index, words.CauseNames(f.Cause)[0])
 	}
-	if got != "1: exit code 3; 2: exit code 4; " {
-		t.Error(got)
-	}
+	assert.Equal(t, got, "1: exit code 3; 2: exit code 4; ")
 }
 
 // An event about the pod, or an event of its node with its UID, shows that its container ran out of memory. An event of the node
@@ -144,8 +141,6 @@ func TestKillsThatNodesReport(t *testing.T) {
 		} else if f.Probably != nil {
 			got = "probably"
 		}
-		if got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		assert.Equal(t, got, c.want, name)
 	}
 }

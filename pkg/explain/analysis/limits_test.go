@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // JOB-15, JOB-16: the next failure by backoffLimit is counted down in restarts if they reach it first, and the limit has
@@ -44,9 +45,7 @@ func TestCountdownToTheBackoffLimit(t *testing.T) {
 				t.Errorf("%s: %+v", name, s)
 			}
 		}
-		if step != c.step {
-			t.Errorf("%s: step %q", name, step)
-		}
+		assert.Equalf(t, step, c.step, "%s: step", name)
 	}
 }
 

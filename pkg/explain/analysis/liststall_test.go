@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // listed returns the part of the input that a list reads: pods in phase Pending, and warnings about the Job.
@@ -139,9 +140,7 @@ func TestListAgreesOnStalls(t *testing.T) {
 		if stall := analysis.StallOf(listed(f)); stall != nil {
 			reason = stall.Reason
 		}
-		if reason != tc.reason {
-			t.Errorf("%s: %q, want %q", name, reason, tc.reason)
-		}
+		assert.Equal(t, reason, tc.reason, name)
 	}
 }
 
@@ -151,9 +150,7 @@ func TestNarrowColumnHasTheSchedulersReasons(t *testing.T) {
 	if stall == nil || stall.Brief != "1 Insufficient nvidia.com/gpu, 8 Too many pods" {
 		t.Fatalf("%+v", stall)
 	}
-	if why := words.Why(&explain.Outline{Stalled: stall}, noon, words.WhyWidth); why != "1 Insufficient nvidia.com/gpu…" {
-		t.Errorf("%q", why)
-	}
+	assert.Equal(t, words.Why(&explain.Outline{Stalled: stall}, noon, words.WhyWidth), "1 Insufficient nvidia.com/gpu…")
 }
 
 // A list reads no Normal events: a creation after a refusal shows only in a later status.

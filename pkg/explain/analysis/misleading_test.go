@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -38,18 +39,14 @@ func sentences(r explain.Report) string {
 func wantText(t *testing.T, r explain.Report, want ...string) {
 	t.Helper()
 	for _, w := range want {
-		if !strings.Contains(sentences(r), w) {
-			t.Errorf("it does not say %q:\n%s", w, sentences(r))
-		}
+		assert.Contains(t, sentences(r), w)
 	}
 }
 
 func wantWithout(t *testing.T, r explain.Report, unwanted ...string) {
 	t.Helper()
 	for _, u := range unwanted {
-		if strings.Contains(sentences(r), u) {
-			t.Errorf("it says %q:\n%s", u, sentences(r))
-		}
+		assert.NotContains(t, sentences(r), u)
 	}
 }
 
@@ -123,9 +120,7 @@ func TestOneFailureIsNotTwo(t *testing.T) {
 	for _, c := range r.Causes {
 		sum += c.Count
 	}
-	if sum+r.FailuresWithoutPod != 3 {
-		t.Errorf("3 failures are %d: %+v", sum, r.Causes)
-	}
+	assert.Equalf(t, sum+r.FailuresWithoutPod, 3, "3 failures are %d: %+v", sum, r.Causes)
 }
 
 // CLI-04: --index and --pod do not change the verdict on the Job.
@@ -239,9 +234,7 @@ func TestExitCodeZeroIsNeverListed(t *testing.T) {
 	policy := rules(1)
 	policy.Rules[0].OnExitCodes.Operator, policy.Rules[0].OnExitCodes.Values = batchv1.PodFailurePolicyOnExitCodesOpNotIn, []int32{0, 42}
 	r := report(factsOf(jobWith(func(j *batchv1.Job) { j.Spec.PodFailurePolicy = policy })))
-	if got := r.FailurePolicy.Rules[0].Requirement; got != "any container exits with a code other than 0 and 42" {
-		t.Error(got)
-	}
+	assert.Equal(t, r.FailurePolicy.Rules[0].Requirement, "any container exits with a code other than 0 and 42")
 }
 
 // CLI-06: each kind of refusal has advice.
@@ -325,9 +318,7 @@ func TestRunningPodThatWasDeleted(t *testing.T) {
 	wantText(t, r, "find out what deletes or evicts the Job's pods")
 	wantWithout(t, r, "keep failed pods")
 	r = report(killing("Container main failed liveness probe, will be restarted"))
-	if len(r.Causes) != 0 {
-		t.Errorf("%+v", r.Causes)
-	}
+	assert.Equal(t, len(r.Causes), 0, r.Causes)
 	wantWithout(t, r, "keep failed pods")
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -51,9 +52,7 @@ func TestEventsOfBothAPIsAreRead(t *testing.T) {
 			input.Event{Count: 1, First: noon, Last: noon},
 		},
 	} {
-		if got := input.EventOf(&tc.event); got != tc.want {
-			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
-		}
+		assert.Equal(t, input.EventOf(&tc.event), tc.want, name)
 	}
 }
 
@@ -73,13 +72,9 @@ func TestLongMessagesAreCut(t *testing.T) {
 // Requirements: CLI-06
 func TestLeaseIsRead(t *testing.T) {
 	l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "s", Name: "n"}}
-	if got := input.LeaseOf(l); got != (input.Lease{Namespace: "s", Name: "n", Duration: 15 * time.Second}) {
-		t.Errorf("%+v", got)
-	}
+	assert.Equal(t, input.LeaseOf(l), (input.Lease{Namespace: "s", Name: "n", Duration: 15 * time.Second}))
 	l.Spec = coordinationv1.LeaseSpec{HolderIdentity: ptr.To("me"), LeaseDurationSeconds: ptr.To[int32](7), RenewTime: ptr.To(metav1.NewMicroTime(noon))}
-	if got := input.LeaseOf(l); got != (input.Lease{Namespace: "s", Name: "n", Holder: "me", Renewed: noon, Duration: 7 * time.Second}) {
-		t.Errorf("%+v", got)
-	}
+	assert.Equal(t, input.LeaseOf(l), (input.Lease{Namespace: "s", Name: "n", Holder: "me", Renewed: noon, Duration: 7 * time.Second}))
 }
 
 // Requirements: PRP-23
@@ -92,13 +87,9 @@ func TestNodeThatIsNotReadyIsTrouble(t *testing.T) {
 			{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse, Reason: "Fine"},
 			{Type: corev1.NodeReady, Status: tc.status, Reason: "KubeletNotReady"},
 		}}}
-		if got := input.NodeTrouble(node); got != tc.want {
-			t.Errorf("%s: %q", tc.status, got)
-		}
+		assert.Equal(t, input.NodeTrouble(node), tc.want, tc.status)
 	}
-	if got := input.NodeTrouble(&corev1.Node{}); got != "" {
-		t.Errorf("a node that is new: %q", got)
-	}
+	assert.Equal(t, input.NodeTrouble(&corev1.Node{}), "", "a node that is new")
 }
 
 // Requirements: CLI-04

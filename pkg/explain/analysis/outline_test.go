@@ -18,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 6, point 1: a row of the list has the data of the Job alone.
@@ -35,9 +36,7 @@ func TestOutlineHasTheDataOfTheJob(t *testing.T) {
 		FailedIndexes: ptr.To("1,4-6"), FailedIndexCount: 4, Reason: "PodFailurePolicy_OutOfMemory", EndedBy: explain.EndedByRule, Rule: ptr.To[int32](1), RuleName: "OutOfMemory",
 		ManagedBy: "batchjob.dev/controller", Created: ptr.To(ago(time.Hour)), Started: ptr.To(ago(time.Hour)), Finished: ptr.To(ago(9 * time.Minute)),
 	}
-	if got := analysis.OutlineOf(job, nil, noon); !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
+	assert.DeepEqual(t, analysis.OutlineOf(job, nil, noon), want)
 }
 
 // The reason belongs to the condition behind the word, and the rule to the outcome, even if another word hides it.
@@ -223,8 +222,6 @@ func TestListsLookForFailuresThatTheStatusMayNotCount(t *testing.T) {
 			j.Spec.BackoffLimitPerIndex, j.Status.StartTime = ptr.To[int32](3), ptr.To(metav1.NewTime(noon))
 			c.change(j)
 		})
-		if got := analysis.HasFailures(job); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		assert.Equal(t, analysis.HasFailures(job), c.want, name)
 	}
 }

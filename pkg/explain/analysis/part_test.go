@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -33,22 +34,16 @@ func TestAnswerAboutAPartIsAboutThePart(t *testing.T) {
 		},
 	} {
 		c, err := recorded.Load(filepath.Join("testdata", "recorded", name+".yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		r := analysis.Explain(c.Inputs[0], tc.part)
 		var b strings.Builder
-		if err := text.Part(&b, r, tc.part, text.Options{Width: 80}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, text.Part(&b, r, tc.part, text.Options{Width: 80}))
 		got := b.String()
 		if !strings.HasPrefix(got, tc.starts) || !strings.Contains(got, tc.has) || strings.Count(got, "\n") > 12 {
 			t.Errorf("%s:\n%s", name, got)
 		}
 		for _, not := range tc.hasNot {
-			if strings.Contains(got, not) {
-				t.Errorf("%s has %q:\n%s", name, not, got)
-			}
+			assert.NotContains(t, got, not, name)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // hostile is a possible text of a cluster: escape sequences, a change of direction, invalid UTF-8.
@@ -78,9 +79,7 @@ func TestPodDetailHasConditionsAndContainers(t *testing.T) {
 			{Name: "debugger", Image: "busybox", Now: explain.ContainerRun{State: "Running", Started: at(time.Second)}},
 		},
 	}
-	if got := explain.PodDetailOf(pod, nil); !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
+	assert.DeepEqual(t, explain.PodDetailOf(pod, nil), want)
 }
 
 // The default container is the same as kubectl's.
@@ -127,9 +126,7 @@ func TestPodDetailLeavesOutOtherEvents(t *testing.T) {
 		{First: ago(time.Hour), Last: ago(2 * time.Minute), Count: 1, Reason: "second"},
 		{First: ago(time.Hour), Last: ago(time.Minute), Count: 7, Warning: true, Reason: "third", Message: hostile, Source: "kubelet"},
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
+	assert.DeepEqual(t, got, want)
 }
 
 // For any pod, its detail agrees with the Report, does not depend on the order of events, and survives JSON.

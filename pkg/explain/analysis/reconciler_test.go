@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -202,9 +203,7 @@ func TestLeaseWithoutRenewTimeHasNoAge(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To(recorded.OurName) }), podOf("train-x", nil))
 	f.Lease = &input.Lease{Namespace: "sys", Name: "lease", Duration: 15 * time.Second}
 	r := report(f)
-	if all := r.Reconciler.Text + fmt.Sprint(r.Problems); strings.Contains(all, "106751d") {
-		t.Error(all)
-	}
+	assert.NotContains(t, r.Reconciler.Text+fmt.Sprint(r.Problems), "106751d")
 }
 
 // MGB-12: with --replace-builtin, our controller runs Jobs without managedBy, and writes their status.
@@ -234,9 +233,7 @@ func TestReplacementOfTheBuiltInControllerIsNamed(t *testing.T) {
 			p.Finalizers = []string{batchv1.JobTrackingFinalizer}
 		}))
 		r := report(f)
-		if r.Reconciler.Program != tc.want {
-			t.Errorf("%s: %q, want %q", name, r.Reconciler.Program, tc.want)
-		}
+		assert.Equal(t, r.Reconciler.Program, tc.want, name)
 		if leased := explain.LeasedBy(job, recorded.OurName); (leased == recorded.OurName) != (tc.want != "" || tc.managedBy == recorded.OurName) || leased == explain.BuiltInManagedBy {
 			t.Errorf("%s: the Lease of %q", name, leased)
 		}

@@ -2,8 +2,6 @@ package analysis_test
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,10 +13,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/goldenfile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the diff")
 
 // later are the cases that are explained a second time, after this duration without any change.
 var later = map[string]time.Duration{
@@ -36,15 +34,11 @@ func cases(t *testing.T) []recorded.Case {
 	var all []recorded.Case
 	for _, file := range files {
 		c, err := recorded.Load(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if wait, ok := later[c.Name]; ok {
 			all = append(all, c)
 			c, err = recorded.Load(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			c.Name += ".later"
 			for i := range c.Inputs {
 				f := &c.Inputs[i]
@@ -117,22 +111,7 @@ func draw(t *testing.T, out *bytes.Buffer, command string, write func() error) {
 
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
-	path := filepath.Join("testdata", "golden", name)
-	if *rewrite {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs (go test ./pkg/explain/analysis -rewrite, and read the diff); got:\n%s", path, got)
-	}
+	goldenfile.Compare(t, filepath.Join("testdata", "golden", name), string(got))
 }
 
 // The order in which pods and events were read does not change the report.
@@ -152,8 +131,6 @@ func TestOrderDoesNotMatter(t *testing.T) {
 func render(t *testing.T, f input.Input) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := text.Explanation(&b, analysis.Explain(f, explain.Options{}), text.Options{Full: true}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, text.Explanation(&b, analysis.Explain(f, explain.Options{}), text.Options{Full: true}))
 	return b.String()
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // completeJob returns a Job with one completion, which succeeded; its container has a memory limit.
@@ -42,9 +43,7 @@ func succeeded(name, reason string, change func(*corev1.Pod)) *input.Pod {
 
 func wantSentence(t *testing.T, r explain.Report, want string) {
 	t.Helper()
-	if verdict(r) != want {
-		t.Errorf("verdict\n%s\nwant\n%s", verdict(r), want)
-	}
+	assert.Equal(t, verdict(r), want, "verdict")
 }
 
 // Requirements: FCT-01

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // restarting returns a Job with restartPolicy OnFailure that failed by its backoffLimit 10 minutes ago, with failed
@@ -234,9 +235,7 @@ func TestOneRestartDoesNotHideDrainedNodes(t *testing.T) {
 	} {
 		f := factsOf(restarting(tc.limit, tc.failed))
 		f.Events = tc.events
-		if s := verdict(report(f)); !strings.Contains(s, tc.want) {
-			t.Errorf("%s: %q, want %q", name, s, tc.want)
-		}
+		assert.Contains(t, verdict(report(f)), tc.want, name)
 	}
 }
 

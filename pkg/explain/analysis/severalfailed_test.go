@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -90,17 +91,13 @@ func TestRetryDoesNotSpeakForTheFirstAttempt(t *testing.T) {
 		first.Lines = []string{tc.line}
 		tc.in.Logs = []input.LogTail{retry, first}
 		r := report(tc.in)
-		if got := words.CauseSentence(&r.Causes[0]); got != tc.want {
-			t.Errorf("%s: %s", name, got)
-		}
+		assert.Equal(t, words.CauseSentence(&r.Causes[0]), tc.want, name)
 	}
 	for line, want := range map[string]bool{"error: no data": true, "error: key 7 already exists": false} {
 		first.Lines = []string{line}
 		one.Logs = []input.LogTail{retry, first}
 		advised := slices.ContainsFunc(report(one).Advice, func(a explain.Advice) bool { return strings.Contains(a.Text, "start over after a failed attempt") })
-		if advised != want {
-			t.Errorf("after %q, a program that starts over is advised: %t", line, advised)
-		}
+		assert.Equalf(t, advised, want, "after %q, a program that starts over is advised", line)
 	}
 }
 

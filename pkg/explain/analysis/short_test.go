@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // saying adds a termination message.
@@ -120,9 +121,7 @@ func TestShortExplanationsFitHalfAScreen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got bytes.Buffer
-			if err := text.Short(&got, report(c.input), text.Options{Width: 80}); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, text.Short(&got, report(c.input), text.Options{Width: 80}))
 			golden(t, filepath.Join("..", "short", name+".txt"), got.Bytes())
 			lines := strings.Split(strings.TrimSuffix(got.String(), "\n"), "\n")
 			if len(lines) > c.lines {
@@ -149,9 +148,7 @@ func TestNoRuleIsAdvisedForCodesOfSeveralCauses(t *testing.T) {
 		for _, a := range report(in).Advice {
 			advised = advised || a.Policies != nil
 		}
-		if advised != want {
-			t.Errorf("exit code %d: a rule is advised: %v", code, advised)
-		}
+		assert.Equalf(t, advised, want, "exit code %d: a rule is advised", code)
 	}
 }
 
@@ -177,9 +174,7 @@ func TestFailedPodCanBeDebugged(t *testing.T) {
 	unread := silent()
 	unread.Logs = nil // As on a simulated node, or without permission.
 	for name, in := range map[string]input.Input{"silent": silent(), "a line in the log": silent("cannot open /data/in.csv"), "no log": unread} {
-		if got := debug(in); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		assert.Equal(t, debug(in), want, name)
 	}
 	killed, absent, deleting := silent(), silent(), silent()
 	killed.Pods = []*input.Pod{podOf("train-tlgzn", exits(137, "OOMKilled", 10*time.Minute))}
@@ -191,8 +186,6 @@ func TestFailedPodCanBeDebugged(t *testing.T) {
 	for name, in := range map[string]input.Input{
 		"out of memory": killed, "no such command": absent, "being deleted": deleting,
 	} {
-		if got := debug(in); got != "" {
-			t.Errorf("%s: %q", name, got)
-		}
+		assert.Equal(t, debug(in), "", name)
 	}
 }

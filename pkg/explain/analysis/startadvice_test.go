@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // pendingPod returns a pod with a node, and with a waiting container if there is a reason.
@@ -117,9 +118,7 @@ func TestWarningsOfEveryPodAreNoCause(t *testing.T) {
 			known = append(known, e.Reason)
 		}
 	}
-	if strings.Join(known, " ") != "Evicted" {
-		t.Errorf("events %q are evidence, want that of the eviction", known)
-	}
+	assert.Equalf(t, strings.Join(known, " "), "Evicted", "events %q are evidence, want that of the eviction", known)
 }
 
 // CLI-06: only refusals of the pod template are a reason to recreate the Job; an outage passes.

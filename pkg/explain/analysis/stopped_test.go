@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // deletionEvent returns a controller's event about a deleted pod.
@@ -68,9 +69,7 @@ func TestPodsThatTheControllerDeletedAreNotUnknown(t *testing.T) {
 			t.Errorf("%s: %d without a pod, %+v", name, r.FailuresWithoutPod, r.Causes)
 		}
 		for _, x := range r.Advice {
-			if strings.Contains(x.Text, findDeleter) {
-				t.Errorf("%s: %s", name, x.Text)
-			}
+			assert.NotContains(t, x.Text, findDeleter, name)
 		}
 		for _, e := range r.Evidence {
 			if c.want == explain.StoppedAtDeadline && strings.Contains(e.Text, "failed pod") {
@@ -119,9 +118,7 @@ func TestPodsThatTheControllerDeletedAreNoFailures(t *testing.T) {
 		for i := range r.Causes {
 			if c := &r.Causes[i]; c.Stopped != "" {
 				stopped += c.Count
-				if c.Stopped != tc.reason {
-					t.Errorf("%s: stopped for %s", name, c.Stopped)
-				}
+				assert.Equalf(t, c.Stopped, tc.reason, "%s: stopped for", name)
 			} else {
 				own += c.Count
 			}
@@ -170,9 +167,7 @@ func TestPodThatTheJobStoppedIsNamedSo(t *testing.T) {
 		"deleted before": {job, stopped(20 * time.Minute), ""},
 	} {
 		r := report(factsOf(c.job, podOf("a", c.pod)))
-		if got := r.Pods[0].Stopped; got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		assert.Equal(t, r.Pods[0].Stopped, c.want, name)
 		f := &section.Frame{Glyphs: layout.NewGlyphs(false)}
 		if got := section.PodState(f, &r.Pods[0]).String(); strings.Contains(got, f.Glyphs.Bad) == (c.want != "") {
 			t.Errorf("%s: %s", name, got)

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // ofTool returns a Job with the labels and annotations of a deployment tool.
@@ -39,9 +40,7 @@ func TestTheToolThatCreatesAJobIsNamed(t *testing.T) {
 		if tool := report(input.Input{Now: noon, Job: job, PodsRead: true}).Job.Tool; tool != nil {
 			got = words.ToolText(tool)
 		}
-		if got != want {
-			t.Errorf("%v, %v: %q, want %q", job.Labels, job.Annotations, got, want)
-		}
+		assert.Equalf(t, got, want, "%v, %v", job.Labels, job.Annotations)
 	}
 	owned := ofTool(helm, nil)
 	owned.OwnerReferences = []metav1.OwnerReference{{Kind: "CronJob", Name: "nightly", Controller: ptr.To(true)}}

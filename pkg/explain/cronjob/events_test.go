@@ -3,6 +3,8 @@ package cronjob
 import (
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Times, time zones and schedules are parsed from messages of the CronJob controller only.
@@ -25,8 +27,6 @@ func TestMessagesOfTheCronJobController(t *testing.T) {
 		`invalid schedule: 0 3 31 2 * : unable to compute the next schedule`: "0 3 31 2 *",
 		`something else: "x" : y`: "",
 	} {
-		if got := rejectedIn(message); got != want {
-			t.Errorf("%s: %q", message, got)
-		}
+		assert.Equal(t, rejectedIn(message), want, message)
 	}
 }

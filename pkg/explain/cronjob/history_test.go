@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // at returns a CronJob with a schedule in a time zone, at a moment.
@@ -63,9 +64,7 @@ func TestNextStartIsTheControllers(t *testing.T) {
 			want = moment.AddDate(0, 0, 7).Format(time.RFC3339)
 		}
 		controllers, err := cron.ParseStandard("TZ=" + zoneOr(tc.zone, "UTC") + " " + tc.schedule)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if next := controllers.Next(in.Now).UTC().Format(time.RFC3339); r.Next == nil || r.Next.Format(time.RFC3339) != next || next != want {
 			t.Errorf("%+v: %v, and the controller's is %s", tc, r.Next, next)
 		}
@@ -73,9 +72,7 @@ func TestNextStartIsTheControllers(t *testing.T) {
 		if c := r.ClockChange; c != nil {
 			change = fmt.Sprintf("%s %+d", c.Clock, c.Added-c.Removed)
 		}
-		if change != tc.change {
-			t.Errorf("%+v: %q", tc, change)
-		}
+		assert.Equal(t, change, tc.change, tc)
 	}
 }
 
@@ -141,9 +138,7 @@ func TestHistoryHasWhatJobsAndEventsShow(t *testing.T) {
 		"backup-0 Succeeded -1ns  removed=true manual=false",
 		"gone Unknown -1ns  removed=true manual=false",
 	}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("got\n%s", strings.Join(got, "\n"))
-	}
+	assert.Equal(t, strings.Join(got, "\n"), strings.Join(want, "\n"))
 }
 
 // A Job that was created by hand is no start of the schedule.

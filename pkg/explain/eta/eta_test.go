@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -61,9 +62,7 @@ func TestTimeLeftFollowsThroughput(t *testing.T) {
 		{"a work queue", []eta.Progress{seen(0, 30)}, hour, -1, eta.ETA{Method: "the Job does not specify how many successes it needs"}},
 		{"for ever", []eta.Progress{seen(0, 3)}, noon.AddDate(-200, 0, 0), math.MaxInt32, known(math.MaxInt64, 180/(noon.Sub(noon.AddDate(-200, 0, 0)).Seconds()), mean)},
 	} {
-		if got := eta.Estimate(tc.samples, tc.started, tc.total, noon); got != tc.want {
-			t.Errorf("%s: %+v, want %+v", tc.name, got, tc.want)
-		}
+		assert.Equal(t, eta.Estimate(tc.samples, tc.started, tc.total, noon), tc.want, tc.name)
 	}
 }
 

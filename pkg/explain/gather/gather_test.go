@@ -17,6 +17,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func names(f input.Input) (out []string) {
@@ -127,9 +128,7 @@ func TestEventsOfSimilarNamesAreLeftOut(t *testing.T) {
 			tc.change(job)
 		}
 		f := read(t, &server{events: []corev1.Event{event("1", tc.about)}}, job)
-		if got := len(f.Events) == 1; got != tc.want {
-			t.Errorf("%s: the event of pod %s is read: %v", tc.name, tc.about, got)
-		}
+		assert.Equalf(t, len(f.Events) == 1, tc.want, "%s: the event of pod %s is read", tc.name, tc.about)
 	}
 }
 
@@ -202,9 +201,7 @@ func TestMissingPermissionLeavesTheRest(t *testing.T) {
 		if len(f.Gaps) != 1 || f.PodsRead != (what != "pods") || f.EventsRead != (what != "events") || f.Lease == nil {
 			t.Errorf("without %s: pods %v, events %v, lease %v, gaps %+v", what, f.PodsRead, f.EventsRead, f.Lease, f.Gaps)
 		}
-		if wantGone := what != "nodes" && what != "pods"; wantGone != (f.GoneNodes["node-1"] != "") {
-			t.Errorf("without %s: nodes %v", what, f.GoneNodes)
-		}
+		assert.Equalf(t, what != "nodes" && what != "pods", (f.GoneNodes["node-1"] != ""), "without %s: nodes %v", what, f.GoneNodes)
 	}
 }
 

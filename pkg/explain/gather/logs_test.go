@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // A log that a simulated node does not have is no gap; a real node whose kubelet cannot be reached is one.
@@ -22,15 +23,11 @@ func TestSimulatedNodesHaveNoLogs(t *testing.T) {
 			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Node"},
 			ObjectMeta: metav1.ObjectMeta{Name: "node-1", Annotations: map[string]string{annotation: "fake"}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		client := answering(t, "application/json", node)
 		pod := &input.Pod{Node: "node-1"}
 		pod.Name = "train-a"
 		gap := gather.LogGap(context.Background(), client, "ns", []*input.Pod{pod}, input.LogTarget{Pod: "train-a"}, unreachable)
-		if (gap != nil) != isGap {
-			t.Errorf("%s: %v", annotation, gap)
-		}
+		assert.Equalf(t, (gap != nil), isGap, "%s: %v", annotation, gap)
 	}
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -42,9 +43,7 @@ func answering(t *testing.T, contentType string, body []byte) kube.Interface {
 	}))
 	t.Cleanup(server.Close)
 	client, err := kube.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return client
 }
 
@@ -62,9 +61,7 @@ func protobufPage(t *testing.T, pods []corev1.Pod, next string) []byte {
 	}
 	var body bytes.Buffer
 	codec := scheme.Codecs.EncoderForVersion(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), corev1.SchemeGroupVersion)
-	if err := codec.Encode(list, &body); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, codec.Encode(list, &body))
 	return body.Bytes()
 }
 
@@ -72,14 +69,10 @@ func protobufPage(t *testing.T, pods []corev1.Pod, next string) []byte {
 func recordedPods(t *testing.T) (pods []corev1.Pod) {
 	t.Helper()
 	files, err := recorded.Files(filepath.Join("..", "analysis", "testdata", "recorded"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, file := range files {
 		c, err := recorded.Load(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		pods = append(pods, c.Pods...)
 	}
 	return pods
@@ -121,9 +114,7 @@ func TestPodsAreReadWithTheFieldsThatAreNeeded(t *testing.T) {
 	for i := range read {
 		got, want := input.PodOf(read[i]), input.PodOf(whole[i])
 		got.Made, want.Made = false, false // It matters only for adoption by the controller.
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s\n%+v\n%+v", want.Name, got, want)
-		}
+		assert.DeepEqual(t, got, want, want.Name)
 		if got, want := logs.NewPod(read[i]), logs.NewPod(whole[i]); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s\n%+v\n%+v", want.Name, got, want)
 		}
@@ -195,9 +186,7 @@ func (s *pagedPods) client(t *testing.T) kube.Interface {
 	}))
 	t.Cleanup(server.Close)
 	client, err := kube.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return client
 }
 
@@ -231,9 +220,7 @@ func TestPodsAreHandledAsTheyArrive(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	client, err := kube.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	first := sync.OnceFunc(func() { close(handled) })

@@ -23,6 +23,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -138,9 +139,7 @@ func (s *server) client(t *testing.T) kube.Interface {
 	listener := httptest.NewServer(s)
 	t.Cleanup(listener.Close)
 	client, err := kube.NewForConfig(&rest.Config{Host: listener.URL, QPS: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return client
 }
 
@@ -214,9 +213,7 @@ func wantGap(t *testing.T, f input.Input, what, command string, parts ...string)
 				t.Errorf("gap %q does not say %q", g.Text, part)
 			}
 		}
-		if g.Command != command {
-			t.Errorf("gap %s has the command %q, want %q", what, g.Command, command)
-		}
+		assert.Equalf(t, g.Command, command, "gap %s has the command", what)
 		return
 	}
 	t.Errorf("no gap %s in %+v", what, f.Gaps)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // activeJob returns a Job with this number of active pods.
@@ -51,9 +52,7 @@ func TestStallsTakeTwoRequests(t *testing.T) {
 		t.Errorf("%+v", gaps)
 	}
 	gather.ReadStalls(t.Context(), client, "ns", []*batchv1.Job{activeJob("a", 1), activeJob(strings.Repeat("long", 20), 1)}, nil, nil, nil, noon)
-	if s.requests("in+%28a%29") != 1 {
-		t.Errorf("with a name that no label has: %q", s.asked[2:])
-	}
+	assert.Equalf(t, s.requests("in+%28a%29"), 1, "with a name that no label has: %q", s.asked[2:])
 	s.asked = s.asked[:2]
 	var many []*batchv1.Job
 	for i := range 60 {
@@ -159,15 +158,11 @@ func TestFailedPodsOfAListTakeOneRequest(t *testing.T) {
 		return http.StatusInternalServerError, metav1.StatusReasonInternalError
 	}
 	read = gather.ReadStalls(t.Context(), client, "ns", nil, nil, failing, read, noon)
-	if len(read.Failures(job, nil, noon).Pods) != 1 {
-		t.Error("what was known is lost")
-	}
+	assert.Equal(t, len(read.Failures(job, nil, noon).Pods), 1, "what was known is lost")
 	before := len(s.asked)
 	s.refuse = nil
 	gather.ReadStalls(t.Context(), client, "ns", nil, nil, failing, read, noon)
-	if len(s.asked) != before+2 {
-		t.Errorf("it does not try again: %q", s.asked[before:])
-	}
+	assert.Equalf(t, len(s.asked), before+2, "it does not try again: %q", s.asked[before:])
 }
 
 // Requirements: CLI-06, CLI-08. For Jobs that run some of their pods and lack others, one page of warnings is read, and no pods.

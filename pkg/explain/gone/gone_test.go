@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gone"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -83,8 +84,6 @@ func TestJobThatIsGoneIsExplainedByItsTraces(t *testing.T) {
 func TestNameOfACronJobsJobNamesTheCronJob(t *testing.T) {
 	t.Parallel()
 	for job, want := range map[string]string{"nightly-29384400": "nightly", "a-b-29384400": "a-b", "train": "", "train-1": "", "-29384400": ""} {
-		if got := gone.CronJobOf(job); got != want {
-			t.Errorf("%s: %q", job, got)
-		}
+		assert.Equal(t, gone.CronJobOf(job), want, job)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/jobset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -128,9 +129,7 @@ func TestJobSetIsExplained(t *testing.T) {
 	} {
 		in := input.JobSet{Now: noon, Namespace: "ns", Name: "train", Jobs: len(tc.jobs)}
 		text := `{"metadata": {"creationTimestamp": "2026-03-01T10:00:00Z"}, "spec": {` + tc.spec + `}, "status": {"restarts": 3, "conditions": [` + tc.status + `]}}`
-		if err := json.Unmarshal([]byte(text), &in.JobSet); err != nil {
-			t.Fatal(name, err)
-		}
+		assert.NoError(t, json.Unmarshal([]byte(text), &in.JobSet), name)
 		if tc.event != nil {
 			in.Events = []input.Event{*tc.event}
 		}

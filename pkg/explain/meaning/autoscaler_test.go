@@ -2,6 +2,8 @@ package meaning
 
 import (
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: PND-02
@@ -24,9 +26,7 @@ func TestAutoscalersSayWhetherTheyAddNodes(t *testing.T) {
 		if a := OfAutoscaler(tc.event.source, tc.event.reason, tc.event.message); a != nil {
 			got = *a
 		}
-		if got != tc.want {
-			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
-		}
+		assert.Equal(t, got, tc.want, name)
 	}
 }
 

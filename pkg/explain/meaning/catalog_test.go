@@ -2,7 +2,6 @@ package meaning
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/goldenfile"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write docs/internals/catalog.md anew; read the diff")
 
 // catalogRow is a line of a list in testdata/catalog: what a component can say, and what its meaning must be.
 type catalogRow struct {
@@ -173,9 +172,7 @@ func answerOf(t *Trouble, rows []row[TroubleKind], message, before string) catal
 func catalogRows(t *testing.T, file string) (all []catalogRow) {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for n, line := range strings.Split(string(data), "\n") {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
@@ -245,7 +242,8 @@ func TestMessagesOfTheCatalogHaveAnAnswer(t *testing.T) {
 		t.Logf("%s: %d known, %d quoted", name, known, quoted)
 		fmt.Fprintf(&table, "| [%s](../../pkg/explain/meaning/%s) | %d | %d | %d | %s |\n", name, file, len(rows), known, quoted, mostFrequent(kinds))
 	}
-	checkCatalogPage(t, table.String())
+	goldenfile.CompareSection(t, "../../../docs/internals/catalog.md", "<!-- lists -->", "<!-- end of lists -->",
+		"\n| list | messages | known | quoted | kinds |\n|---|---|---|---|---|\n"+table.String()+"\n")
 }
 
 // mostFrequent lists kinds with their counts, the most frequent first.
@@ -259,28 +257,4 @@ func mostFrequent(kinds map[string]int) string {
 		names[i] = fmt.Sprintf("`%s` %d", name, kinds[name])
 	}
 	return strings.Join(names, ", ")
-}
-
-func checkCatalogPage(t *testing.T, table string) {
-	t.Helper()
-	const path, begin, end = "../../../docs/internals/catalog.md", "<!-- lists -->\n", "<!-- end of lists -->\n"
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(data), begin)
-	_, after, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		t.Fatalf("%s has no table", path)
-	}
-	want := before + begin + "\n| list | messages | known | quoted | kinds |\n|---|---|---|---|---|\n" + table + "\n" + end + after
-	switch {
-	case string(data) == want:
-	case *rewrite:
-		if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	default:
-		t.Errorf("%s is not up to date: run this test with -rewrite, and read the diff", path)
-	}
 }

@@ -3,9 +3,10 @@ package meaning
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: CLI-14
@@ -87,9 +88,7 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"an exec":        {[]string{`level=info msg="stderr=[]"`, `level=fatal msg="command terminated with exit code 137"`}, "command terminated with exit code 137"},
 		"nothing":        {[]string{"", "+ exit 1", "---"}, ""},
 	} {
-		if got := LastLine(c.lines); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		assert.Equal(t, LastLine(c.lines), c.want, name)
 	}
 }
 
@@ -132,9 +131,7 @@ func TestLastLineIsTheSameBeforeTheNoiseOfTools(t *testing.T) {
 	}
 	for _, last := range []string{"error: no port", "no port", "java.lang.IllegalStateException: no port", "FATAL:  database \"a\" does not exist", "panic: no port", "設定ファイルが見つかりません"} {
 		for tool, lines := range noise {
-			if got := LastLine(append([]string{"starting", last}, lines...)); got != last {
-				t.Errorf("%s after %q: %q", tool, last, got)
-			}
+			assert.Equalf(t, LastLine(append([]string{"starting", last}, lines...)), last, "%s after", tool)
 		}
 	}
 }
@@ -157,9 +154,7 @@ func TestTailBeginsWithTheErrorBeforeItsStackTrace(t *testing.T) {
 		"nothing that tells":             {[]string{"---", "+ a", "+ b"}, 2, []string{"+ a", "+ b"}},
 		"no lines":                       {nil, 3, nil},
 	} {
-		if got := Tail(c.lines, c.n); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		assert.SlicesEqual(t, Tail(c.lines, c.n), c.want, name)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Each file of testdata/logs is the end of a log of a public report, with shorter stacks and other names: first comments with its
@@ -43,9 +44,7 @@ func TestSentenceAboutTheCauseHasTheErrorOfTheLog(t *testing.T) {
 func readLog(t *testing.T, path string) (wants, lines []string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for line := range strings.Lines(strings.TrimRight(string(data), "\n")) {
 		line = strings.TrimSuffix(line, "\n")
 		if want, is := strings.CutPrefix(line, "# want: "); is {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The catalog has the messages of programs and their meanings.
@@ -66,9 +68,7 @@ func TestAnErrorThatFollowsFromAnotherYieldsToIt(t *testing.T) {
 	if got := KnownErrorIn(1, lines[1:]...); got == nil || got.Kind != ErrorCollective || LineOfError(1, lines[1:]) != 1 {
 		t.Errorf("got %+v", got)
 	}
-	if got := LineOfError(1, []string{"done"}); got != -1 {
-		t.Errorf("got line %d", got)
-	}
+	assert.Equal(t, LineOfError(1, []string{"done"}), -1, "line")
 }
 
 // Advice on a denied request names the account, the verb and the resource, with its API group and subresource.
@@ -86,9 +86,7 @@ func TestADeniedRequestIsRead(t *testing.T) {
 			t.Errorf("%s\ngot %+v", message, e)
 			continue
 		}
-		if advice := e.Advice(Container{Name: "main"}); !strings.Contains(advice, want.Verb+" "+want.Resource) {
-			t.Errorf("advice %q", advice)
-		}
+		assert.Contains(t, e.Advice(Container{Name: "main"}), want.Verb+" "+want.Resource, "advice")
 	}
 }
 
@@ -199,9 +197,7 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 		{ErrorCollective, "ncclRemoteError", "it lost contact with the other workers (ncclRemoteError)", "other pods of the Job"},
 	} {
 		e := &KnownError{Kind: tc.kind, Subject: tc.subject}
-		if got := e.Text(); got != tc.text {
-			t.Errorf("got  %s\nwant %s", got, tc.text)
-		}
+		assert.Equal(t, e.Text(), tc.text)
 		if got := e.Advice(Container{Name: "main", Image: "app:1", ReadOnlyRoot: true, MemoryLimit: "512Mi", Secrets: []string{"db"}}); !strings.Contains(got, tc.advice) {
 			t.Errorf("%s: advice %q, want %q", tc.kind, got, tc.advice)
 		}
@@ -223,9 +219,7 @@ func TestNameOfAServiceNeedsTheDNSOfTheCluster(t *testing.T) {
 		"db": "ClusterFirstWithHostNet", "minio.minio.svc.cluster.local": "ClusterFirstWithHostNet", "db.prod.svc": "ClusterFirstWithHostNet", "s3.example.com": "check host name",
 	} {
 		e := &KnownError{Kind: ErrorNameResolution, Subject: host}
-		if got := e.Advice(Container{HostNetwork: true, NodeDNS: true}); !strings.Contains(got, want) {
-			t.Errorf("%s: %s", host, got)
-		}
+		assert.Contains(t, e.Advice(Container{HostNetwork: true, NodeDNS: true}), want, host)
 		if got := e.Advice(Container{HostNetwork: true}); !strings.Contains(got, "check host name") {
 			t.Errorf("%s with the DNS of the cluster: %s", host, got)
 		}

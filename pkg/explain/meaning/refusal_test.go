@@ -3,6 +3,8 @@ package meaning
 import (
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 type refusalCase struct {
@@ -72,9 +74,7 @@ func TestRefusalOfAnInjectedContainerIsNotThatOfTheTemplate(t *testing.T) {
 	} {
 		r := OfRefusal(message)
 		r.NoteInjected(func(container string) bool { return container == "main" }, nil)
-		if got := r.Text(); !strings.Contains(got, want) {
-			t.Errorf("%s: %s", message, got)
-		}
+		assert.Contains(t, r.Text(), want, message)
 		advice, _ := r.Advice("ns")
 		ofPod := strings.Contains(message, `(pod or container "agent"`) && !strings.Contains(message, "(container")
 		if strings.Contains(advice, "find the webhook") != (len(r.Injected) > 0) || strings.Contains(advice, "securityContext of the pod") != ofPod {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // summary returns a text such as "1 InsufficientResource nvidia.com/gpu, 8 NodeAffinity".
@@ -57,9 +59,7 @@ func unfitCases() map[string]string {
 // Requirements: PND-01
 func TestSchedulersReasonsAreValues(t *testing.T) {
 	for message, want := range unfitCases() {
-		if got := summary(UnfitsOf(message)); got != want {
-			t.Errorf("%s: %q, want %q", message, got, want)
-		}
+		assert.Equal(t, summary(UnfitsOf(message)), want, message)
 	}
 }
 

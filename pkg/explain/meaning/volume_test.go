@@ -1,6 +1,10 @@
 package meaning
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+)
 
 // startCase is a warning about a pod that does not start.
 type startCase struct {
@@ -10,9 +14,7 @@ type startCase struct {
 
 func (c startCase) check(t *testing.T, name string) {
 	t.Helper()
-	if got := troubleOf(OfStart(c.reason, c.message)); got != c.want {
-		t.Errorf("%s: %+v\nwant %+v", name, got, c.want)
-	}
+	assert.Equal(t, troubleOf(OfStart(c.reason, c.message)), c.want, name)
 }
 
 func volumeCases() map[string]startCase {

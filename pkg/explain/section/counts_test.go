@@ -6,6 +6,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issues 6.2 and 17: pods are counted from the pods if they could be read, also for an Indexed Job, where two pods may have
@@ -44,9 +45,7 @@ func TestHeaderAndCausesHaveOneTotal(t *testing.T) {
 		"no causes": {explain.Report{Counts: explain.Counts{Failed: 1}}, Totals{1, 1, 0, 0}},
 		"none":      {explain.Report{}, Totals{}},
 	} {
-		if got := FailureTotals(&c.report); got != c.want {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
-		}
+		assert.Equal(t, FailureTotals(&c.report), c.want, name)
 	}
 }
 
@@ -68,8 +67,6 @@ func TestUncountedFailuresAreToldApart(t *testing.T) {
 			[]explain.Cause{cause(6, ""), cause(5, ""), cause(2, "Ignore"), cause(1, "")},
 		},
 	} {
-		if got := FailuresNote(&explain.Report{Counts: c.counts, Causes: c.causes}); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
+		assert.Equal(t, FailuresNote(&explain.Report{Counts: c.counts, Causes: c.causes}), c.want)
 	}
 }

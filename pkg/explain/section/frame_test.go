@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // A bar is empty only at zero, and full only at the total.
@@ -15,9 +16,7 @@ func TestBarNeverLies(t *testing.T) {
 	}{
 		{0, 1000, "...."}, {1, 1000, "#..."}, {500, 1000, "##.."}, {1, 1, "####"}, {999, 1000, "###."}, {9, 5, "####"}, {-1, 5, "...."}, {0, 0, "...."},
 	} {
-		if got := f.Bar(tc.have, tc.total, 4, layout.Plain).String(); got != tc.want {
-			t.Errorf("bar(%d, %d) = %s, want %s", tc.have, tc.total, got, tc.want)
-		}
+		assert.Equalf(t, f.Bar(tc.have, tc.total, 4, layout.Plain).String(), tc.want, "bar(%d, %d)", tc.have, tc.total)
 	}
 	for _, have := range []int64{1, 2, 99, 999} {
 		if got := f.Bar(have, 1000, 4, layout.Plain).String(); got == "####" || got == "...." {

@@ -6,6 +6,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // A suspended Job has no start time, whether or not it ran before.
@@ -19,9 +20,7 @@ func TestSuspendedJobThatRanWasStarted(t *testing.T) {
 		{explain.Report{Job: explain.Job{Suspend: true}, Counts: explain.Counts{Succeeded: 11, Failed: 3}}, "stopped when it was suspended"},
 		{explain.Report{Job: explain.Job{Suspend: true}, Counts: explain.Counts{Failed: 1}}, "stopped when it was suspended"},
 	} {
-		if got := NotStarted(&c.report); got != c.want {
-			t.Errorf("%+v: %q", c.report.Counts, got)
-		}
+		assert.Equal(t, NotStarted(&c.report), c.want, c.report.Counts)
 	}
 }
 
@@ -41,8 +40,6 @@ func TestJobLine(t *testing.T) {
 		"Failing, 0/5 done, about to finish":                                                             {Status: "FailureTarget", Outcome: reconcile.OutcomeFailing, Completions: n(5), Terminating: n(0)},
 		`Failed, 0/5 done, failed indexes ` + wording.Crop(failed, 20, "…") + `, reason X, rule 1 "OOM"`: {Status: "Failed", Outcome: reconcile.OutcomeFailed, Completions: n(5), FailedIndexes: &failed, Reason: "X", Rule: n(1), RuleName: "OOM"},
 	} {
-		if got := JobLine(&o); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		assert.Equal(t, JobLine(&o), want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -62,9 +63,7 @@ func TestProblems(t *testing.T) {
   | three
 ! A container restarts (3 pods: a, b, ..., for 1m)
 `
-	if got := textOf(Problems(f, r)); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	assert.Equal(t, textOf(Problems(f, r)), want)
 }
 
 // Rules have labels with index and name, as far as these are known.
@@ -74,9 +73,7 @@ func TestRuleLabel(t *testing.T) {
 		index *int32
 		name  string
 	}{"": {}, "rule 1": {index: &one}, `rule "OOM"`: {name: "OOM"}, `rule 1 "OOM"`: {&one, "OOM"}} {
-		if got := RuleLabel(c.index, c.name); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		assert.Equal(t, RuleLabel(c.index, c.name), want)
 	}
 }
 

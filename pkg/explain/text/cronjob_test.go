@@ -2,7 +2,6 @@ package text
 
 import (
 	"io"
-	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // nightly returns the report on a CronJob in Berlin, with runs of each kind.
@@ -82,8 +82,6 @@ func TestNextStartInBothTimeZones(t *testing.T) {
 			tc.change(&r)
 		}
 		got := render(t, func(w io.Writer) error { return CronJob(w, &r, Options{Width: 160, Location: tc.location}) })
-		if !strings.Contains(got, tc.want) {
-			t.Errorf("%s: got\n%s", name, got)
-		}
+		assert.Contains(t, got, tc.want, name)
 	}
 }

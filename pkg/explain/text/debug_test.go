@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: FCT-12
@@ -27,13 +28,9 @@ func TestDebugCommandIsInShortAnswersOnly(t *testing.T) {
 		return lines
 	}
 	const want = "Logs   kubectl logs train-a\nDebug  kubectl debug train-a -it --copy-to=train-a-debug --container=main -- sh\nRerun  kubectl batchjob retry train\n"
-	if got := strings.Join(linesOf(r), "\n") + "\n"; !strings.Contains(got, want) {
-		t.Errorf("%s\nwant\n%s", got, want)
-	}
+	assert.Contains(t, strings.Join(linesOf(r), "\n")+"\n", want)
 	r.Causes[0].Silent = false
-	if got := strings.Join(linesOf(r), "\n"); strings.Contains(got, "debug") {
-		t.Errorf("it says why:\n%s", got)
-	}
+	assert.NotContains(t, strings.Join(linesOf(r), "\n"), "debug", "it says why")
 	r.Causes[0].Silent = true
 	for range 8 {
 		r.Problems = append(r.Problems, explain.Problem{Text: strings.Repeat("a long text of a problem ", 12)})

@@ -12,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 6.4: the lines for the interactive view are the same as the printed explanation.
@@ -24,9 +25,7 @@ func TestLinesSayWhatIsPrinted(t *testing.T) {
 			Advice:  []explain.Advice{{Text: "Look at it", Command: "kubectl logs a"}},
 		}
 		var printed bytes.Buffer
-		if err := Explanation(&printed, r, o); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, Explanation(&printed, r, o))
 		var drawn strings.Builder
 		for _, l := range ExplanationLines(r, o) {
 			drawn.WriteString(strings.TrimRight(l.String(), " ") + "\n")
@@ -50,12 +49,8 @@ func TestMessageThatTheLogHasIsNotRepeated(t *testing.T) {
 			r.Evidence = []explain.Evidence{{Kind: explain.EvidenceLogs, Lines: []string{log}}}
 		}
 		var printed bytes.Buffer
-		if err := Short(&printed, r, Options{Width: 80}); err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(printed.String(), "Says") != want {
-			t.Errorf("log %q:\n%s", log, printed.String())
-		}
+		assert.NoError(t, Short(&printed, r, Options{Width: 80}))
+		assert.Equalf(t, strings.Contains(printed.String(), "Says"), want, "log %q:\n%s", log, printed.String())
 	}
 }
 
@@ -88,9 +83,7 @@ func TestCountsNameTheirBasis(t *testing.T) {
 		r := baseReport("train", 60)
 		change(&r)
 		got := render(t, func(w io.Writer) error { return Explanation(w, r, Options{Full: true}) })
-		if !strings.Contains(got, want) {
-			t.Errorf("%s\nin\n%s", want, got)
-		}
+		assert.Contains(t, got, want)
 	}
 }
 
@@ -117,7 +110,5 @@ func TestARunningJobHasItsOwnDuration(t *testing.T) {
 	r.Verdict.State, r.Job.DurationSeconds = "is running", ptr.To[int64](49)
 	r.Problems = append(r.Problems, explain.Problem{Kind: explain.ProblemTerminatingHolds, Text: "1 pod is terminating", Since: explain.TimeOf(r.ObservedAt.Add(-2 * time.Second))})
 	r.Verdict.Problem = ptr.To(int32(len(r.Problems) - 1))
-	if got := render(t, func(w io.Writer) error { return Short(w, r, Options{Width: 80}) }); !strings.Contains(got, "is running for 49s") {
-		t.Errorf("%s", got)
-	}
+	assert.Contains(t, render(t, func(w io.Writer) error { return Short(w, r, Options{Width: 80}) }), "is running for 49s")
 }

@@ -2,10 +2,8 @@ package text
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,9 +14,9 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/goldenfile"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the diff")
 
 // looks returns the Options with which each fixture is drawn.
 func looks() map[string]Options {
@@ -31,9 +29,7 @@ func looks() map[string]Options {
 func render(t testing.TB, draw func(io.Writer) error) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := draw(&b); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, draw(&b))
 	return b.String()
 }
 
@@ -60,20 +56,7 @@ func TestStoriesLookAsRecorded(t *testing.T) {
 	for look, o := range looks() {
 		for name, got := range drawings(t, o) {
 			t.Run(name+"/"+look, func(t *testing.T) {
-				path := filepath.Join("testdata", fmt.Sprintf("%s.%s.golden", name, look))
-				if *rewrite {
-					if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-						t.Fatal(err)
-					}
-					return
-				}
-				want, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got != string(want) {
-					t.Errorf("%s is not what is drawn; got:\n%s", path, got)
-				}
+				goldenfile.Compare(t, filepath.Join("testdata", fmt.Sprintf("%s.%s.golden", name, look)), got)
 			})
 		}
 	}
@@ -97,9 +80,7 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 func TestColorAddsSequencesOnly(t *testing.T) {
 	without := drawings(t, Options{Width: 80})
 	for name, got := range drawings(t, Options{Width: 80, Color: true}) {
-		if ansi.Strip(got) != without[name] {
-			t.Errorf("%s says something else in color:\n%s", name, got)
-		}
+		assert.Equalf(t, ansi.Strip(got), without[name], "%s says something else in color:\n%s", name, got)
 	}
 }
 
@@ -137,9 +118,7 @@ func TestIndexListsAreCroppedOnAComma(t *testing.T) {
 	if got, want := v.frame.Crop(list, section.IndexesLimit), "1-25,28,30-32,34-36,38-40,42-44,46-48,50-52,54-56,58-60,…"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got := newView(&r, Options{Full: true}).frame.Crop(list, section.IndexesLimit); got != list {
-		t.Errorf("Full got %s", got)
-	}
+	assert.Equal(t, newView(&r, Options{Full: true}).frame.Crop(list, section.IndexesLimit), list, "Full")
 	for _, short := range []string{"", "1-3", strings.Repeat("1", 50), strings.Repeat("1", 60)} {
 		if got := v.frame.Crop(short, section.IndexesLimit); got != short {
 			t.Errorf("%s became %s", short, got)
@@ -173,9 +152,7 @@ func TestASCIIHasNoGlyphs(t *testing.T) {
 	unicode := layout.NewGlyphs(false)
 	for name, got := range drawings(t, Options{Width: 80, ASCII: true}) {
 		for _, glyph := range []string{unicode.Good, unicode.Bad, unicode.Running, unicode.Paused, unicode.Branch, unicode.Quote, unicode.BarFull, unicode.BarEmpty, unicode.Dot} {
-			if strings.Contains(got, glyph) {
-				t.Errorf("%s has %q", name, glyph)
-			}
+			assert.NotContains(t, got, glyph, name)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The states of CronJobs and JobSets come first, in text that is safe for a terminal. Notes follow
@@ -22,9 +23,7 @@ func TestOwnersComeFirst(t *testing.T) {
 		{Name: "b", State: explain.CronJobScheduled, Sentence: "CronJob b has not started a Job yet."},
 	}, JobSets: []explain.JobSetReport{{Name: "set", Sentence: "JobSet set cannot create its Jobs.", Details: []string{"no quota"}}}}
 	var out strings.Builder
-	if err := Explanations(&out, list, Options{Width: 80, ASCII: true}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, Explanations(&out, list, Options{Width: 80, ASCII: true}))
 	const want = `CronJob fine started its last Job.
 It is\x07 well.
 The next start is soon.
@@ -46,7 +45,5 @@ CronJob b has not started a Job yet.
 JobSet set cannot create its Jobs.
   | no quota
 `
-	if out.String() != want {
-		t.Errorf("got\n%s", out.String())
-	}
+	assert.Equal(t, out.String(), want)
 }

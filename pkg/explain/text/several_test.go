@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: CLI-45. Twenty failed Jobs of three causes fit a screen: each cause once, with one command.
@@ -51,9 +52,7 @@ func TestLinesOfGroupsKeepTheCause(t *testing.T) {
 	if !strings.Contains(got, "! etl-0-1 is stalled: Pods cannot be created") && !strings.Contains(got, "! etl-0-1 is stalled: pods cannot be created") {
 		t.Errorf("times are before the cause:\n%s", got)
 	}
-	if !strings.Contains(got, "more: ") {
-		t.Errorf("the other Jobs have no names:\n%s", got)
-	}
+	assert.Contains(t, got, "more: ", "the other Jobs have no names")
 }
 
 // A caller may leave out the report on a Job of a group.

@@ -8,14 +8,13 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Every way in which Jobs end has a row, with a sentence if the Job fails.
 func TestEveryEndHasWords(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../end.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	found := 0
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)

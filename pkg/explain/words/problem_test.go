@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: CLI-06
 func TestEachKindOfProblemHasWords(t *testing.T) {
 	source, err := os.ReadFile("../problem.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	kinds := regexp.MustCompile(`\bProblemKind = "(\w+)"`).FindAllSubmatch(source, -1)
 	if len(kinds) == 0 || len(kinds) != len(problems) {
 		t.Errorf("there are %d kinds, and words for %d", len(kinds), len(problems))

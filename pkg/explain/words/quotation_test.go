@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: CLI-40. A message is a clause of its own if the room beside the text would cut its end.
@@ -18,9 +20,7 @@ func TestMessageKeepsItsEnd(t *testing.T) {
 		"tool: cannot start: cannot get the key of client.a": {text + ": cannot start: cannot get the key of client.a"},
 		strings.Repeat("word ", 40):                          {text + ": " + strings.TrimSpace(strings.Repeat("word ", 9)) + "…"},
 	} {
-		if got := plainly(message).clauses(text, room); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", message, got, want)
-		}
+		assert.SlicesEqual(t, plainly(message).clauses(text, room), want, message)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // A schedule is described as its controller parses it: steps, lists, ranges and names are the same if they select the same.
@@ -42,12 +43,8 @@ func TestScheduleInWords(t *testing.T) {
 		"*/10 3 * * *":          "every 10 minutes from 03:00 to 03:50",
 	} {
 		parsed, err := cron.ParseStandard(schedule)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		fields, _ := parsed.(*cron.SpecSchedule)
-		if got := words.Schedule(fields); got != want {
-			t.Errorf("%s: %q, want %q", schedule, got, want)
-		}
+		assert.Equal(t, words.Schedule(fields), want, schedule)
 	}
 }

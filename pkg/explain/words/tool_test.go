@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // A hook of several moments is run by the command that its user most likely ran.
@@ -25,8 +26,6 @@ func TestCommandOfARareMomentIsAdvisedOnlyForHooksWithoutOthers(t *testing.T) {
 		if hooks != "" {
 			tool.Hooks = strings.Split(hooks, ",")
 		}
-		if got := words.RunHookAgain(tool); !strings.Contains(got, "run "+command+" again") {
-			t.Errorf("%s: %s", hooks, got)
-		}
+		assert.Contains(t, words.RunHookAgain(tool), "run "+command+" again", hooks)
 	}
 }

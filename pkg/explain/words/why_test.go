@@ -11,6 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: CLI-30. A list says in 30 characters why a Job fails.
@@ -70,7 +71,5 @@ func TestWhyFitsItsColumn(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := words.Why(&backoff, time.Time{}, words.WhyWidth); got != "exit 1 ×3: no route" {
-		t.Errorf("without a time: %q", got)
-	}
+	assert.Equal(t, words.Why(&backoff, time.Time{}, words.WhyWidth), "exit 1 ×3: no route", "without a time")
 }

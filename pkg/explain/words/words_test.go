@@ -10,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: CLI-01
@@ -20,9 +21,7 @@ func TestAgeHasTwoUnitsAtMost(t *testing.T) {
 		20 * time.Minute: "20m", time.Hour: "1h", 90 * time.Minute: "1h30m", 70 * time.Minute: "1h10m", 10*time.Hour + 59*time.Second: "10h",
 		24 * time.Hour: "1d", 34 * time.Hour: "1d10h", 240 * time.Hour: "10d", time.Hour + 59*time.Minute + 59*time.Second + 600*time.Millisecond: "1h59m",
 	} {
-		if got := wording.Age(d); got != want {
-			t.Errorf("%v: %q, want %q", d, got, want)
-		}
+		assert.Equal(t, wording.Age(d), want, d)
 	}
 }
 
@@ -42,9 +41,7 @@ func TestCauseSentence(t *testing.T) {
 			Text: "Pod was terminated because its node shut down", Ended: explain.Ended{ExitCode: ptr.To[int32](143), Message: "imminent node shutdown", Ending: &meaning.Ending{Kind: meaning.EndNodeShutdown}},
 		},
 	} {
-		if got := CauseSentence(&c); got != want {
-			t.Errorf("%s\nwant %s", got, want)
-		}
+		assert.Equal(t, CauseSentence(&c), want)
 	}
 }
 
@@ -58,8 +55,6 @@ func TestProblemBriefNamesTheContainer(t *testing.T) {
 		"sidecar cache not started":       {Kind: explain.ProblemSidecarNotStarted, Container: "cache"},
 		"":                                {Kind: explain.ProblemUnschedulable},
 	} {
-		if got := ProblemBrief(&p); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		assert.Equal(t, ProblemBrief(&p), want)
 	}
 }

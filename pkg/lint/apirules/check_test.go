@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // look returns the problems of a template as id and field below spec.
@@ -20,9 +22,7 @@ func look(t *testing.T, template string, volumes []string) []string {
 	}
 	var got []string
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&read)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, p := range Check(&read, content, field.NewPath("template"), volumes) {
 		got = append(got, p.ID+" "+strings.TrimPrefix(p.Path.String(), "template."))
 		if p.Message == "" || p.Fix == "" || strings.Contains(p.Message+p.Fix, "\n") {
@@ -107,9 +107,7 @@ func plain(container string, pod ...string) string {
 func TestVolumesOfAControllerMayBeMounted(t *testing.T) {
 	template := plain("volumeMounts: [{name: data, mountPath: /data}, {name: other, mountPath: /other}]")
 	want := []string{"mount-without-volume spec.containers[0].volumeMounts[1].name"}
-	if got := look(t, template, []string{"data"}); !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
+	assert.SlicesEqual(t, look(t, template, []string{"data"}), want)
 }
 
 // A sidecar may have probes, and the request of a native resource may be below its limit.

@@ -1,14 +1,12 @@
 package catalog
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
-)
 
-var rewrite = flag.Bool("rewrite", false, "write the list of findings into docs/lint.md")
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/goldenfile"
+)
 
 // tables lists all rules for docs/lint.md, by severity.
 func tables() string {
@@ -26,23 +24,5 @@ func tables() string {
 
 // Requirements: LNT-04
 func TestDocumentationListsAllFindings(t *testing.T) {
-	const path, begin, end = "../../../docs/lint.md", "<!-- findings -->\n", "<!-- end of findings -->\n"
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(data), begin)
-	listed, after, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		t.Fatalf("%s has no list of findings", path)
-	}
-	switch {
-	case listed == tables():
-	case *rewrite:
-		if err := os.WriteFile(path, []byte(before+begin+tables()+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	default:
-		t.Error("the list of findings in docs/lint.md is not that of the code; run: go test ./pkg/lint/catalog -rewrite")
-	}
+	goldenfile.CompareSection(t, "../../../docs/lint.md", "<!-- findings -->", "<!-- end of findings -->", tables())
 }

@@ -5,6 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func container(t *testing.T, text string) *corev1.Container {
@@ -57,9 +59,7 @@ func TestCommandsThatNeverEnd(t *testing.T) {
 		"command: [sh, -c, 'sleep infinity & work']":                                 "",
 		"image: i": "",
 	} {
-		if got := Endless(container(t, text)); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
+		assert.Equal(t, Endless(container(t, text)), want, text)
 	}
 }
 
@@ -76,9 +76,7 @@ func TestServersAreKnownByImageOrName(t *testing.T) {
 		"{name: vault-agent, image: hashicorp/vault}":                         "Vault's agent",
 		"{name: envoy-tests, image: example.com/envoy-tests}":                 "",
 	} {
-		if got := Server(container(t, text)); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
+		assert.Equal(t, Server(container(t, text)), want, text)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: LNT-08
@@ -18,9 +20,7 @@ func TestPlaceholdersAreFoundWhereNothingReplacesThem(t *testing.T) {
 		for _, f := range Find(map[string]any{"image": value}) {
 			got += fmt.Sprintf("%s %d", f.Text, f.Kind)
 		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", value, got, want)
-		}
+		assert.Equal(t, got, want, value)
 	}
 }
 
@@ -38,7 +38,5 @@ func TestPlaceholdersAreLeftToWhatReplacesThem(t *testing.T) {
 		got = append(got, f.Path)
 	}
 	want := "containers[0].env[0].name containers[0].name containers[0].resources.limits[memory] containers[0].volumeMounts[0].subPath metadata.labels[a/b.c]"
-	if strings.Join(got, " ") != want {
-		t.Errorf("got %q\nwant %q", got, want)
-	}
+	assert.Equal(t, strings.Join(got, " "), want)
 }

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // content returns an object in YAML.
@@ -183,9 +185,7 @@ func TestValuesOfEnumeratedTexts(t *testing.T) {
 		for _, p := range result.Problems {
 			got += p.ID + " " + p.Fix
 		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", fields, got, want)
-		}
+		assert.Equal(t, got, want, fields)
 	}
 }
 

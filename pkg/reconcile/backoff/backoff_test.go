@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 var policy = Policy{Base: 10 * time.Second, Max: 10 * time.Minute}
@@ -20,9 +22,7 @@ func TestDelayDoublesUpToTheMaximum(t *testing.T) {
 		-1: 0, 0: 0, 1: 10 * time.Second, 2: 20 * time.Second, 3: 40 * time.Second, 6: 320 * time.Second,
 		7: 600 * time.Second, 8: 600 * time.Second, 2147483647: 600 * time.Second,
 	} {
-		if got := policy.Delay(n); got != want {
-			t.Errorf("Delay(%d) = %v, want %v", n, got, want)
-		}
+		assert.Equalf(t, policy.Delay(n), want, "Delay(%d)", n)
 	}
 }
 

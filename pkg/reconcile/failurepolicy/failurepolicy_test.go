@@ -2,13 +2,13 @@ package failurepolicy
 
 import (
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
@@ -86,12 +86,8 @@ func check(t *testing.T, table map[string]evaluation) {
 	t.Helper()
 	for name, e := range table {
 		got := Evaluate(e.policy, e.pod, e.failIndex)
-		if !reflect.DeepEqual(got, e.want) {
-			t.Errorf("%s:\n got %+v\nwant %+v", name, got, e.want)
-		}
-		if got.Matched() != (e.want.Rule >= 0) {
-			t.Errorf("%s: Matched is %v", name, got.Matched())
-		}
+		assert.DeepEqual(t, got, e.want, name)
+		assert.Equalf(t, got.Matched(), (e.want.Rule >= 0), "%s: Matched", name)
 	}
 }
 
@@ -200,9 +196,7 @@ func TestMessageHasTheBuiltinWords(t *testing.T) {
 		{byCondition(ignore, "example.com/Custom"), "Pod default/my-job-0 has condition example.com/Custom matching Ignore rule at index 0"},
 		{none(CodeNotListed), ""},
 	} {
-		if got := c.match.Message("default", "my-job-0"); got != c.want {
-			t.Errorf("got  %q\nwant %q", got, c.want)
-		}
+		assert.Equal(t, c.match.Message("default", "my-job-0"), c.want)
 	}
 }
 
@@ -216,9 +210,7 @@ func TestWhyHasWords(t *testing.T) {
 		seen[text] = why
 	}
 	for why, want := range map[Why]string{0: "Why(0)", 200: "Why(200)"} {
-		if got := why.String(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		assert.Equal(t, why.String(), want)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // model is the same set as a list of booleans: slow, and obviously correct.
@@ -148,9 +150,7 @@ func TestIndexesAreWrittenAsIntervals(t *testing.T) {
 		{[]int32{5, 4, 4, 3, 1, 0}, "0,1,3-5"},
 		{[]int32{2147483647, 2147483646, 2147483645}, "2147483645-2147483647"},
 	} {
-		if got := Of(c.indexes...).String(); got != c.want {
-			t.Errorf("%v: got %q, want %q", c.indexes, got, c.want)
-		}
+		assert.Equal(t, Of(c.indexes...).String(), c.want, c.indexes)
 	}
 }
 

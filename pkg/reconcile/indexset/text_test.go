@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func TestScanStopsAtTheFirstError(t *testing.T) {
@@ -61,9 +63,7 @@ func TestScanAccepts(t *testing.T) {
 			continue
 		}
 		for i := range got {
-			if got[i] != want[i] {
-				t.Errorf("%q: got %v, want %v", text, got, want)
-			}
+			assert.Equalf(t, got[i], want[i], "%q: got %v, want %v", text, got, want)
 		}
 	}
 }
@@ -72,9 +72,7 @@ func TestScanAccepts(t *testing.T) {
 func TestScanIsLeft(t *testing.T) {
 	n := 0
 	for _, err := range Scan("1,2,3,x") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if n++; n == 2 {
 			break
 		}
@@ -154,13 +152,9 @@ func TestCursorAgainstIntersection(t *testing.T) {
 
 func TestCursorAtTheEnds(t *testing.T) {
 	whole := OfIntervals(Interval{0, math.MaxInt32}).Cursor()
-	if n := whole.Count(Interval{0, math.MaxInt32}); n != math.MaxInt32+1 {
-		t.Error(n)
-	}
+	assert.Equal(t, whole.Count(Interval{0, math.MaxInt32}), math.MaxInt32+1)
 	empty := Set{}.Cursor()
-	if n := empty.Count(Interval{0, 5}); n != 0 {
-		t.Error(n)
-	}
+	assert.Equal(t, empty.Count(Interval{0, 5}), 0)
 }
 
 // SUC-22: earlier runs are not visited again, otherwise the cost would be a product.

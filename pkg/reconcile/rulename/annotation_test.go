@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
@@ -179,9 +180,7 @@ func TestNativeNamesWinOverTheAnnotation(t *testing.T) {
 		names, violations := Resolve(c.native, c.annotation, 3)
 		check(t, c.what, violations, c.want...)
 		for rule := range int32(4) {
-			if names.Name(rule) != c.names.Name(rule) {
-				t.Errorf("%s: %q, want %q", c.what, names, c.names)
-			}
+			assert.Equalf(t, names.Name(rule), c.names.Name(rule), "%s: %q, want %q", c.what, names, c.names)
 		}
 		if !slices.Equal(c.native, native) {
 			t.Errorf("%s: the native names were changed", c.what)

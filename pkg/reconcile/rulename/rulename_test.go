@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // conditionReasonLimit is the limit of metav1.Condition and events.k8s.io.
@@ -23,9 +25,7 @@ func TestReasonFallsBackToTheIndex(t *testing.T) {
 		{"", 19, "PodFailurePolicy_19"},
 		{"a,b:c", 1, "PodFailurePolicy_a,b:c"},
 	} {
-		if got := Reason(c.name, c.rule); got != c.want {
-			t.Errorf("Reason(%q, %d) is %q, want %q", c.name, c.rule, got, c.want)
-		}
+		assert.Equalf(t, Reason(c.name, c.rule), c.want, "Reason(%q, %d)", c.name, c.rule)
 	}
 }
 
@@ -42,13 +42,9 @@ func TestLongestNameMakesTheLongestReason(t *testing.T) {
 func TestRulesBeyondTheNamesHaveNone(t *testing.T) {
 	names := Names{"A", "", "C"}
 	for rule, want := range map[int32]string{0: "A", 1: "", 2: "C", 3: "", -1: "", math.MaxInt32: "", math.MinInt32: ""} {
-		if got := names.Name(rule); got != want {
-			t.Errorf("the name of rule %d is %q, want %q", rule, got, want)
-		}
+		assert.Equalf(t, names.Name(rule), want, "the name of rule %d", rule)
 	}
-	if got := Names(nil).Name(0); got != "" {
-		t.Errorf("without names, rule 0 is %q", got)
-	}
+	assert.Equal(t, Names(nil).Name(0), "", "without names, rule 0")
 }
 
 // Users choose names: printing them must not control a terminal, nor fill it.
@@ -72,9 +68,7 @@ func TestViolationIsSafeToPrint(t *testing.T) {
 		{Violation{0, strings.Repeat("x", MaxLen), "", "why"}, `rule 0 "` + strings.Repeat("x", MaxLen) + `": why`},
 		{Violation{0, strings.Repeat("x", MaxLen+1), "", "why"}, `rule 0 "` + strings.Repeat("x", 40) + `"...: why`},
 	} {
-		if got := c.String(); got != c.want {
-			t.Errorf("got %s, want %s", got, c.want)
-		}
+		assert.Equal(t, c.String(), c.want)
 	}
 }
 

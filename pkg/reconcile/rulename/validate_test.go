@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // about is the part of a violation that tests check: the rule, and a word or two.
@@ -44,9 +46,7 @@ func checkNames(t *testing.T, cases ...namesCase) {
 		got := Validate(c.names)
 		check(t, fmt.Sprintf("%.200q", c.names), got, c.want...)
 		for _, v := range got {
-			if v.Name != c.names[v.Rule] {
-				t.Errorf("%q: %v has another name", c.names, v)
-			}
+			assert.Equalf(t, v.Name, c.names[v.Rule], "%q: %v has another name", c.names, v)
 		}
 	}
 }
@@ -114,9 +114,7 @@ func TestCharactersAgreeWithThePattern(t *testing.T) {
 			b := string([]byte{byte(c)})
 			for _, name := range []string{b + d, d + b} {
 				want := conditionReason.MatchString(Reason(name, 0))
-				if got := badCharacter(name) == "" && badEnd(name) == ""; got != want {
-					t.Errorf("%q is legal: %v, want %v", name, got, want)
-				}
+				assert.Equalf(t, badCharacter(name) == "" && badEnd(name) == "", want, "%q is legal", name)
 			}
 		}
 	}
@@ -163,15 +161,11 @@ func TestInternalReasonsIncludeThoseOfTheAPI(t *testing.T) {
 func apiReasons(t *testing.T) []string {
 	t.Helper()
 	pkg, err := build.Import("k8s.io/api/batch/v1", ".", 0)
-	if err != nil {
-		t.Fatalf("looking for the sources: %v", err)
-	}
+	assert.NoError(t, err, "looking for the sources")
 	var reasons []string
 	for _, name := range pkg.GoFiles {
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(pkg.Dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			spec, ok := n.(*ast.ValueSpec)
 			if ok && strings.HasPrefix(spec.Names[0].Name, "JobReason") {
@@ -193,9 +187,7 @@ func stringOf(t *testing.T, spec *ast.ValueSpec) string {
 		t.Fatalf("%s is not a literal", spec.Names[0].Name)
 	}
 	value, err := strconv.Unquote(literal.Value)
-	if err != nil {
-		t.Fatalf("%s: %v", spec.Names[0].Name, err)
-	}
+	assert.NoError(t, err, spec.Names[0].Name)
 	return value
 }
 
@@ -203,9 +195,7 @@ func stringOf(t *testing.T, spec *ast.ValueSpec) string {
 // Requirements: PFN-20
 func TestPolicyHasTheSameInternalReasons(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "config", "admission", "rule-names", "rule-names.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	_, list, _ := strings.Cut(string(text), "- name: internal\n")
 	list, _, _ = strings.Cut(list, "]")
 	var copied []string
@@ -226,9 +216,7 @@ func TestCamelCaseIsALint(t *testing.T) {
 		checkNames(t, namesCase{names: []string{name}})
 	}
 	for _, name := range []string{"ExitCode2", "OOMKilled", "A", "X9", "Z", ""} {
-		if warning := Lint(name); warning != "" {
-			t.Errorf("%q: %s", name, warning)
-		}
+		assert.Equal(t, Lint(name), "", name)
 	}
 	if warning := Lint(strings.Repeat("é\n", 500)); !isPrintable(warning) || len(warning) > 600 {
 		t.Errorf("not a safe line: %q", warning)

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
@@ -39,9 +40,7 @@ func check(t *testing.T, table map[string]evaluation) {
 	t.Helper()
 	for name, e := range table {
 		succeeded, err := indexset.Parse(e.succeeded)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		got, progress := Evaluate(&batchv1.SuccessPolicy{Rules: e.rules}, succeeded, indexset.Set{}, math.MaxInt32)
 		if first := slices.IndexFunc(progress, func(p Progress) bool { return p.Met }); first != got {
 			t.Errorf("%s: got rule %d, and %d is the first that is met", name, got, first)
@@ -70,9 +69,7 @@ func TestFirstRuleWins(t *testing.T) {
 	if got, progress := Evaluate(nil, indexset.Of(0), indexset.Set{}, 1); got != NoRule || progress != nil {
 		t.Errorf("nil policy: got %d, %v", got, progress)
 	}
-	if got := Message(3); got != "Matched rules at index 3" {
-		t.Errorf("got %q", got)
-	}
+	assert.Equal(t, Message(3), "Matched rules at index 3")
 }
 
 // SUC-04: every listed index must have succeeded; other indexes do not matter.

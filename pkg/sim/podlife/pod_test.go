@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 var begun = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -150,21 +152,15 @@ func TestBackOffIsCapped(t *testing.T) {
 		waits = append(waits, at.Sub(last))
 		last = at
 	}
-	if got := fmt.Sprint(waits); got != "[10s 20s 40s 1m20s 2m40s 5m0s 5m0s 5m0s]" {
-		t.Error(got)
-	}
+	assert.Equal(t, fmt.Sprint(waits), "[10s 20s 40s 1m20s 2m40s 5m0s 5m0s 5m0s]")
 }
 
 // Requirements: SIM-01. The Job controller deletes a pod at the limit; its containers do not run again.
 func TestTerminatingPodsRestartNothing(t *testing.T) {
 	p := Start(spec(corev1.RestartPolicyOnFailure), begun, script{"main": {{For: time.Second, Exit: 1}}}.runs)
 	p.Advance(begun.Add(time.Second), true)
-	if got := line(p, time.Second); got != "1s Failed main=Error(1)/0" {
-		t.Error(got)
-	}
+	assert.Equal(t, line(p, time.Second), "1s Failed main=Error(1)/0")
 	p = Start(spec(corev1.RestartPolicyOnFailure, "mesh"), begun, script{"main": {{For: Forever}}, "mesh": {{For: Forever, Exit: 3}}}.runs)
 	p.Kill(begun, 0)
-	if got := line(p, 0); got != "0s Succeeded mesh=Error(3)/0 main=Completed(0)/0" {
-		t.Error(got)
-	}
+	assert.Equal(t, line(p, 0), "0s Succeeded mesh=Error(3)/0 main=Completed(0)/0")
 }

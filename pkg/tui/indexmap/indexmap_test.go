@@ -3,7 +3,6 @@ package indexmap
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // text returns the states of a Map as glyphs.
@@ -45,9 +45,7 @@ func TestEveryIndexIsInItsState(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := New(&c.x)
-			if got := text(&m); got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
+			assert.Equal(t, text(&m), c.want)
 			var all int64
 			for s := range States {
 				all += m.Count(s)
@@ -115,9 +113,7 @@ func TestCellShowsWhatMattersMost(t *testing.T) {
 				seen |= SetOf(s)
 			}
 		}
-		if got := cell.Mark().Glyph(true); got != c.want {
-			t.Errorf("%q shows %q, want %q", c.states, got, c.want)
-		}
+		assert.Equalf(t, cell.Mark().Glyph(true), c.want, "%q shows", c.states)
 		if got := seen.mark(); got != cell.Mark() {
 			t.Errorf("%q: the set shows %v, the cell %v", c.states, got, cell.Mark())
 		}
@@ -127,16 +123,10 @@ func TestCellShowsWhatMattersMost(t *testing.T) {
 func TestZoomStepsFollowEachOther(t *testing.T) {
 	want := []int{1, 2, 5, 10, 20, 50, 100, 200}
 	for i, per := range want[:len(want)-1] {
-		if got := Coarser(per); got != want[i+1] {
-			t.Errorf("%d is followed by %d", per, got)
-		}
-		if got := Finer(want[i+1]); got != per {
-			t.Errorf("%d is preceded by %d", want[i+1], got)
-		}
+		assert.Equalf(t, Coarser(per), want[i+1], "%d is followed by", per)
+		assert.Equalf(t, Finer(want[i+1]), per, "%d is preceded by", want[i+1])
 	}
-	if Finer(1) != 1 {
-		t.Errorf("finer than 1: %d", Finer(1))
-	}
+	assert.Equal(t, Finer(1), 1, "finer than 1")
 }
 
 // Next and Previous visit the indexes in a set, in both directions, and wrap around.
@@ -152,24 +142,16 @@ func TestNextAndPreviousVisitTheSet(t *testing.T) {
 		}
 		return visited
 	}
-	if got := walk(m.Next, 0); !slices.Equal(got, []int32{1, 4, 90, 1}) {
-		t.Errorf("forward: %v", got)
-	}
-	if got := walk(m.Previous, 0); !slices.Equal(got, []int32{90, 4, 1, 90}) {
-		t.Errorf("backward: %v", got)
-	}
+	assert.SlicesEqual(t, walk(m.Next, 0), []int32{1, 4, 90, 1}, "forward")
+	assert.SlicesEqual(t, walk(m.Previous, 0), []int32{90, 4, 1, 90}, "backward")
 	if _, found := m.Next(0, SetOf(Ready)); found {
 		t.Error("found a state that does not occur")
 	}
 	if got, _ := m.Next(4, SetOf(BackOff)); got != 4 {
 		t.Errorf("the only one: %d", got)
 	}
-	if got := m.Indexes(0, 90, SetOf(Succeeded, Failed), 2); !slices.Equal(got, []int32{0, 1}) {
-		t.Errorf("the first two: %v", got)
-	}
-	if got := m.Indexes(4, 90, Attention()|SetOf(Active, Ready), 9); !slices.Equal(got, []int32{4, 90}) {
-		t.Errorf("from 4 on: %v", got)
-	}
+	assert.SlicesEqual(t, m.Indexes(0, 90, SetOf(Succeeded, Failed), 2), []int32{0, 1}, "the first two")
+	assert.SlicesEqual(t, m.Indexes(4, 90, Attention()|SetOf(Active, Ready), 9), []int32{4, 90}, "from 4 on")
 	empty := New(&explain.Indexes{})
 	if _, found := empty.Next(0, Attention()); found {
 		t.Error("found an index of none")
@@ -259,12 +241,8 @@ func TestOutOfRangeIsCompact(t *testing.T) {
 	if _, there := m.State(50); there {
 		t.Error("50 is on the map")
 	}
-	if got := g.First(g.CellOf(50)); got != 99998 {
-		t.Errorf("50 is shown at %d", got)
-	}
-	if got := g.First(g.CellOf(math.MaxInt32)); got != 99999 {
-		t.Errorf("the highest number is shown at %d", got)
-	}
+	assert.Equal(t, g.First(g.CellOf(50)), 99998, "50 is shown at")
+	assert.Equal(t, g.First(g.CellOf(math.MaxInt32)), 99999, "the highest number is shown at")
 }
 
 // FuzzNew checks that no list causes a panic, and that every index is counted once.

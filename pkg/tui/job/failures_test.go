@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // KEP-3850, KEP-3329: the line says how many failures count if not all of them do.
@@ -24,8 +25,6 @@ func TestFailuresLine(t *testing.T) {
 		{explain.Counts{}, nil, "No failures are known."},
 	} {
 		got := failuresLine(&screen.Job{Report: &explain.Report{Counts: c.counts, Causes: c.causes}}).String()
-		if got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
+		assert.Equal(t, got, c.want)
 	}
 }

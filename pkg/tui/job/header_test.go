@@ -8,6 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The header has one number of failures, whether the status counts all of them or not.
@@ -21,8 +22,6 @@ func TestFailureWords(t *testing.T) {
 		"":             {},
 	} {
 		p := &widget.Paint{Frame: section.Frame{Glyphs: layout.NewGlyphs(true)}}
-		if got := countsOf(p, &screen.Job{Report: &report}, allWords).String(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		assert.Equal(t, countsOf(p, &screen.Job{Report: &report}, allWords).String(), want)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -29,9 +30,7 @@ var running = sync.OnceValues(func() (recorded.Case, error) {
 func withIndexes(t *testing.T, x *explain.Indexes, width, height int) (*widget.Paint, *screen.Job) {
 	t.Helper()
 	c, err := running()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	r := analysis.Explain(c.Inputs[0], explain.Options{MaxPods: -1})
 	r.Indexes, r.Pods, r.SuccessPolicy, r.Job.Completions = x, nil, nil, &x.Total
 	var d screen.Data
@@ -104,9 +103,7 @@ func TestOverviewMapMarksMixedCells(t *testing.T) {
 		{mapOf(20, "3", false), "Indexes  ■ 19 completed  ✗ 1 failed\n 0 ■ ■ ■ ✗ ■ ■ ■ ■ ■ ■  ■ ■ ■ ■ ■ ■ ■ ■ ■ ■"},
 		{mapOf(2000, "0-1999", false), "Indexes  10 indexes per cell  ✗ 2,000 failed\n   0 ✗✗✗✗✗✗✗✗✗✗ ✗✗✗✗✗✗✗✗✗✗ ✗✗✗✗✗✗✗✗✗✗ ✗✗✗✗✗✗✗✗✗✗ ✗✗✗✗✗✗✗✗✗✗ ✗✗✗✗✗✗✗✗✗✗"},
 	} {
-		if c.got != c.want {
-			t.Errorf("got\n%s\nwant\n%s", c.got, c.want)
-		}
+		assert.Equal(t, c.got, c.want)
 	}
 	// The style differs, too: only cells that have failed as a whole are bold.
 	if indexmap.SomeFailed.Style()&layout.Bold != 0 || indexmap.Mark(indexmap.Failed).Style()&layout.Bold == 0 {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The short form of a cause starts with the part that distinguishes it from others.
@@ -16,8 +17,6 @@ func TestShortCauseBeginsWithTheDifference(t *testing.T) {
 		"condition DisruptionTarget":         {&cause.Failure{Condition: "DisruptionTarget"}, ""},
 		"Container main was lost":            {nil, "Container main was lost"},
 	} {
-		if got := c.short(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		assert.Equal(t, c.short(), want)
 	}
 }

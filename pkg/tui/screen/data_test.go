@@ -11,6 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 6.2: the time left covers only the indexes that can still succeed, and names its method.
@@ -40,9 +41,7 @@ func TestTimeLeftNamesItsMethod(t *testing.T) {
 		t.Errorf("one a minute and 15 to go: %+v", e)
 	}
 	show(d, 6*time.Minute, 596, func(r *explain.Report) { r.SuccessPolicy = &explain.SuccessPolicy{} })
-	if d.Job.ETATotal != 610 {
-		t.Errorf("with a success policy: %+v", d.Job.ETA)
-	}
+	assert.Equalf(t, d.Job.ETATotal, 610, "with a success policy: %+v", d.Job.ETA)
 	for name, change := range map[string]func(*explain.Report){
 		"suspended":   func(r *explain.Report) { r.Job.Suspend = true },
 		"failing":     func(r *explain.Report) { r.Verdict.Outcome = reconcile.OutcomeFailing },
@@ -52,9 +51,7 @@ func TestTimeLeftNamesItsMethod(t *testing.T) {
 		"a queue":     func(r *explain.Report) { r.Indexes = nil },
 	} {
 		show(d, 7*time.Minute, 597, change)
-		if d.Job.ETA != (eta.ETA{}) {
-			t.Errorf("%s: %+v", name, d.Job.ETA)
-		}
+		assert.Equal(t, d.Job.ETA, (eta.ETA{}), name)
 	}
 	show(d, 8*time.Minute, 1, func(r *explain.Report) { r.Job.UID = "2" })
 	if len(d.Job.samples) != 1 {

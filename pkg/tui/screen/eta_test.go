@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 6.2: successes before a Job was resumed are not evidence for its current rate.
@@ -81,8 +82,6 @@ func TestTimeLeftIsAtLeastTheBackoff(t *testing.T) {
 			Waits: c.waits, Indexes: &explain.Indexes{Total: 16, CompletedCount: 15, Details: c.details},
 		}}
 		j.estimate()
-		if j.ETA.Remaining != c.want {
-			t.Errorf("%s: %+v, want %s", name, j.ETA, c.want)
-		}
+		assert.Equalf(t, j.ETA.Remaining, c.want, "%s: %+v", name, j.ETA)
 	}
 }

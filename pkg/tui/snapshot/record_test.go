@@ -18,6 +18,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
@@ -96,17 +97,13 @@ func TestRecordingIsPlayed(t *testing.T) {
 	} {
 		clock := &fakeClock{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
 		p, err := NewPlayer(record(t, tape()), clock, tc.speed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if p.What() != "namespace ml" || !p.First().Equal(Focus{}) {
 			t.Errorf("what %q, first %v", p.What(), p.First())
 		}
 		for i, want := range tape() {
 			got, err := p.Next(t.Context(), 99)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			// Times lose their monotonic part but stay equal.
 			if a, b := asJSON(t, got), asJSON(t, want); a != b {
 				t.Errorf("speed %v, snapshot %d is\n%s\nwant\n%s", tc.speed, i, a, b)
@@ -131,9 +128,7 @@ func TestRecordingIsPlayed(t *testing.T) {
 func asJSON(t *testing.T, s *Snapshot) string {
 	t.Helper()
 	data, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return string(data)
 }
 
@@ -149,17 +144,13 @@ func TestRecordingKeepsWhatWasWanted(t *testing.T) {
 		}
 	}
 	p, err := NewPlayer(&out, &fakeClock{}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if !p.First().Equal(wanted) {
 		t.Errorf("it begins with %v", p.First())
 	}
 	for i, isWanted := range []bool{true, false} {
 		s, err := p.Next(t.Context(), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if (s.Wanted != nil) != isWanted || !s.Looked().Equal(wanted) {
 			t.Errorf("snapshot %d: focus %v, wanted %v", i, s.Focus, s.Wanted)
 		}
@@ -175,9 +166,7 @@ func TestRecordingDoesNotRepeat(t *testing.T) {
 	if n := strings.Count(strings.Join(lines, "\n"), `"status":"Running"`); n != 1 {
 		t.Errorf("the list of Jobs is there %d times", n)
 	}
-	if !strings.Contains(lines[3], `"same":["jobs","job"]`) {
-		t.Errorf("line 4 is %s", lines[3])
-	}
+	assert.Contains(t, lines[3], `"same":["jobs","job"]`, "line 4")
 	if !strings.Contains(lines[4], `"gone":true`) || strings.Contains(lines[4], `"log"`) {
 		t.Errorf("line 5 is %s", lines[4])
 	}
@@ -188,9 +177,7 @@ func TestBrokenRecordingEndsWithItsLastLine(t *testing.T) {
 	whole := record(t, tape()).String()
 	cut := whole[:len(whole)-20]
 	p, err := NewPlayer(strings.NewReader(cut), &fakeClock{}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	n := 0
 	for ; ; n++ {
 		if _, err = p.Next(t.Context(), 0); err != nil {
@@ -238,9 +225,7 @@ func TestRecordingIsNotLostSilently(t *testing.T) {
 // A canceled context ends the wait.
 func TestPlayerIsInterrupted(t *testing.T) {
 	p, err := NewPlayer(record(t, tape()), &fakeClock{}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := p.Next(ctx, 0); !errors.Is(err, context.Canceled) {
@@ -251,20 +236,14 @@ func TestPlayerIsInterrupted(t *testing.T) {
 // Issue 6.5: `w` writes an object with its kind.
 func TestObjectIsWrittenWithItsKind(t *testing.T) {
 	var out bytes.Buffer
-	if err := Write(&out, tape()[2]); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, Write(&out, tape()[2]))
 	var got map[string]any
-	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(out.Bytes(), &got))
 	if got["kind"] != KindSnapshot || got["apiVersion"] != explain.APIVersion || got["log"] == nil {
 		t.Errorf("it is %s", out.String())
 	}
 	// Text from the cluster is unchanged.
-	if !strings.Contains(out.String(), `epoch 1 \u001b[31m`) {
-		t.Errorf("it is %s", out.String())
-	}
+	assert.Contains(t, out.String(), `epoch 1 \u001b[31m`, "it")
 }
 
 // Two Focuses are equal if their contents are equal.
@@ -315,13 +294,9 @@ func TestCommandsOfRecordingAreNotTrusted(t *testing.T) {
 	hostile.Job = &Job{Report: &explain.Report{Gaps: gaps(), Advice: []explain.Advice{{Text: "run: " + evil, Command: evil}}}}
 	hostile.Pod = &explain.PodDetail{Gaps: gaps()}
 	p, err := NewPlayer(record(t, []*Snapshot{hostile}), &fakeClock{}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	s, err := p.Next(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if text := asJSON(t, s); strings.Contains(text, evil) || strings.Count(text, "kubectl auth can-i list pods -n ml") != 3 {
 		t.Errorf("it is %s", text)
 	}
@@ -346,14 +321,10 @@ func TestLargeRecordingIsPlayed(t *testing.T) {
 	}
 	shown := []*Snapshot{{Seq: 1, Time: start, Jobs: jobs, Job: &Job{Report: report}, Log: log}, {Seq: 2, Time: start, Jobs: jobs, Job: &Job{Report: report}}}
 	p, err := NewPlayer(record(t, shown), &fakeClock{}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for range shown {
 		s, err := p.Next(t.Context(), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		r := s.Job.Report
 		if pods, details := len(r.Pods), len(r.Indexes.Details); pods == 0 || pods+int(r.PodsOmitted) != many || details+int(r.Indexes.DetailsOmitted) != many || r.Pods[0].Name != report.Pods[0].Name {
 			t.Errorf("%d pods and %d more, %d indexes and %d more", pods, r.PodsOmitted, details, r.Indexes.DetailsOmitted)

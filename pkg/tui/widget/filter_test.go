@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 6, 1: a filter requires all its words, ignoring case, and excludes the words after an exclamation mark.
@@ -22,9 +23,7 @@ func TestFilterAsksForAllWords(t *testing.T) {
 	} {
 		var f Filter
 		f.Set(c.filter)
-		if got := f.Matches(c.texts...); got != c.want {
-			t.Errorf("%q of %q: %v", c.filter, c.texts, got)
-		}
+		assert.Equalf(t, f.Matches(c.texts...), c.want, "%q of %q", c.filter, c.texts)
 	}
 }
 
@@ -42,9 +41,7 @@ func TestMatchesAreMarked(t *testing.T) {
 				marked = append(marked, s.String())
 			}
 		}
-		if got := strings.Join(marked, "|"); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		assert.Equal(t, strings.Join(marked, "|"), want, text)
 		if got := l.String(); !strings.HasPrefix(text, "\xff") && got != text {
 			t.Errorf("%q became %q", text, got)
 		}
@@ -65,9 +62,7 @@ func TestFilterByRegularExpression(t *testing.T) {
 	} {
 		f := Filter{ByRegexp: true}
 		f.Set(c.filter)
-		if got := !f.IsSet() || f.Matches(c.text); got != c.want {
-			t.Errorf("%q of %q: %v", c.filter, c.text, got)
-		}
+		assert.Equalf(t, !f.IsSet() || f.Matches(c.text), c.want, "%q of %q", c.filter, c.text)
 		marked, all := "", f.Highlight(c.text, layout.Plain)
 		for _, s := range all {
 			if s.Style()&layout.Reverse != 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 6.2: the note about more lines cuts no text: if the last line is too long for both, the note replaces it, and counts
@@ -33,9 +34,7 @@ func TestNoteThatThereIsMoreCutsNoText(t *testing.T) {
 		for _, l := range (&Scroll{}).Page(p, c.lines) {
 			got = append(got, l.String())
 		}
-		if strings.Join(got, "|") != c.want {
-			t.Errorf("%s: %q, want %q", c.name, strings.Join(got, "|"), c.want)
-		}
+		assert.Equal(t, strings.Join(got, "|"), c.want, c.name)
 	}
 	s := &Scroll{Top: 1}
 	if page := s.Page(p, lines("one", strings.Repeat("2", 20), strings.Repeat("3", 20))); page[1].String() != strings.Repeat("3", 20) {

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // endingPods returns an API server whose pods succeed at once.
@@ -35,13 +37,9 @@ func TestBareClientRunsOneJobAfterTheOther(t *testing.T) {
 	var orders, answers bytes.Buffer
 	for i := range 2 {
 		job := newJob(floor, i+1, shape{2, true}, inGroup("any"))
-		if err := json.NewEncoder(&orders).Encode(floorOrder{job, 1}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, json.NewEncoder(&orders).Encode(floorOrder{job, 1}))
 	}
-	if err := answerOrders(t.Context(), api{client}, &orders, &answers); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, answerOrders(t.Context(), api{client}, &orders, &answers))
 	decoder := json.NewDecoder(&answers)
 	for _, name := range []string{"floor-1", "floor-2"} {
 		var answer floorAnswer
@@ -64,9 +62,7 @@ func TestBareClientReportsAnError(t *testing.T) {
 	client := endingPods()
 	client.PrependReactor("create", "jobs", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("no room") })
 	var orders, answers bytes.Buffer
-	if err := json.NewEncoder(&orders).Encode(floorOrder{newJob(floor, 1, shape{2, true}), 1}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.NewEncoder(&orders).Encode(floorOrder{newJob(floor, 1, shape{2, true}), 1}))
 	if err := answerOrders(t.Context(), api{client}, &orders, &answers); err != nil || !strings.Contains(answers.String(), "no room") {
 		t.Errorf("%v, %s", err, &answers)
 	}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 )
 
 // The targets for a Job of 10^5 indexes.
@@ -72,34 +71,4 @@ func (r *report) addLook(where string, look lookCosts) {
 	r.add("", what+", requests", 0, &requests, nil, nil)
 	r.add("", what+", received, MB", 1, &received, nil, nil)
 	r.add("", what+", peak RSS, MB", 0, &peak, nil, mostMB)
-}
-
-// plot draws the samples as an SVG: the number of succeeded pods, and our controller's memory.
-func (g giant) plot() []byte {
-	const width, height, margin = 720.0, 260.0, 40.0
-	var end, most float64
-	for _, s := range g.Samples {
-		end, most = max(end, s.Seconds), max(most, mega(s.RSS))
-	}
-	line := func(color string, of func(moment) float64) string {
-		var points []string
-		for _, s := range g.Samples {
-			points = append(points, fmt.Sprintf("%.1f,%.1f", margin+(width-2*margin)*s.Seconds/max(end, 1), height-margin-(height-2*margin)*of(s)))
-		}
-		return fmt.Sprintf(`<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>`+"\n", color, strings.Join(points, " "))
-	}
-	text := func(x, y float64, anchor, color, words string) string {
-		return fmt.Sprintf(`<text x="%.0f" y="%.0f" text-anchor="%s" fill="%s">%s</text>`+"\n", x, y, anchor, color, words)
-	}
-	var out strings.Builder
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" font-family="sans-serif" font-size="12" role="img" aria-label="A Job of %d indexes">`+"\n", width, height, g.Pods)
-	out.WriteString(`<rect width="100%" height="100%" rx="8" fill="#0d1117"/>` + "\n")
-	out.WriteString(line("#3fb950", func(s moment) float64 { return float64(s.Succeeded) / float64(g.Pods) }))
-	out.WriteString(line("#d2a8ff", func(s moment) float64 { return mega(s.RSS) / max(most, 1) }))
-	out.WriteString(text(margin, 24, "start", "#3fb950", fmt.Sprintf("succeeded pods, up to %d", g.Pods)))
-	out.WriteString(text(width-margin, 24, "end", "#d2a8ff", fmt.Sprintf("memory of the controller (RSS), up to %.0f MB", most)))
-	out.WriteString(text(margin, height-16, "start", "#8b949e", "0 s"))
-	out.WriteString(text(width-margin, height-16, "end", "#8b949e", fmt.Sprintf("%.0f s", end)))
-	out.WriteString("</svg>\n")
-	return []byte(out.String())
 }

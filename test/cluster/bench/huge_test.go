@@ -4,6 +4,8 @@ package main
 
 import (
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // hugeResults returns measurements of the part huge.
@@ -33,7 +35,5 @@ func TestHugeTableHasTargets(t *testing.T) {
 | 100 indexes: peak RSS of the controller, MB          |    120 |      100 |          1.20 |   < 120 | missed | SCL-11 |
 `
 	r := newReport(hugeResults())
-	if got := "\n" + renderTable(r.Rows); got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
+	assert.Equal(t, "\n"+renderTable(r.Rows), want)
 }

@@ -74,7 +74,6 @@ type options struct {
 	manyIndexes    int
 	giantPods      int
 	giantFloor     bool
-	plot           string
 	cpuProfile     string
 	idlePods       int
 	idleJobs       int
@@ -128,7 +127,6 @@ func parseOptions(args []string) (options, error) {
 	flags.IntVar(&o.manyIndexes, "many-indexes", 20, "many: indexes of each of these")
 	flags.IntVar(&o.giantPods, "giant-pods", 100_000, "giant: indexes of the Job")
 	flags.BoolVar(&o.giantFloor, "giant-floor", true, "giant: measure the floor too")
-	flags.StringVar(&o.plot, "plot", "", "giant: `file` for a picture of progress and memory (SVG)")
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write profiles of our controller to `PREFIX`-1.pprof and so on, one for each half minute, and PREFIX-heap.pprof")
 	flags.IntVar(&o.idlePods, "idle-pods", 2000, "idle: pods of Deployments (restartPolicy Always)")
 	flags.DurationVar(&o.idleTime, "idle-time", 30*time.Second, "idle: how long these pods keep running, and how long to measure without pods")
@@ -196,11 +194,6 @@ func run(ctx context.Context, o options) (err error) {
 			return cause
 		}
 		return err
-	}
-	if o.plot != "" && results.Giant != nil {
-		if err := os.WriteFile(o.plot, results.Giant.plot(), 0o644); err != nil {
-			return err
-		}
 	}
 	return printReport(os.Stdout, o, newReport(results))
 }

@@ -5,6 +5,8 @@ package main
 import (
 	"maps"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func TestParseStat(t *testing.T) {
@@ -54,9 +56,7 @@ func TestUsageSince(t *testing.T) {
 	if d.peak["a"] != 7 || d.others() != 1.5 {
 		t.Errorf("peak %v, others %v; want 7, 1.5", d.peak["a"], d.others())
 	}
-	if after.cpu["a"] != 3 {
-		t.Error("its argument changed")
-	}
+	assert.Equal(t, after.cpu["a"], 3, "its argument changed")
 }
 
 func TestLimitsLifted(t *testing.T) {

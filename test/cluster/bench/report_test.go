@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func TestPercentile(t *testing.T) {
@@ -29,9 +31,7 @@ func TestPercentile(t *testing.T) {
 	if got := percentile(nil, 50); got != nil {
 		t.Errorf("of nothing: got %v", *got)
 	}
-	if ten[0] != 10 {
-		t.Error("its argument changed")
-	}
+	assert.Equal(t, ten[0], 10, "its argument changed")
 }
 
 func TestTurns(t *testing.T) {
@@ -74,9 +74,7 @@ func sample() results {
 
 func TestReportTable(t *testing.T) {
 	var out bytes.Buffer
-	if err := printReport(&out, options{output: "table"}, newReport(sample())); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, printReport(&out, options{output: "table"}, newReport(sample())))
 	const want = `
 |                                    |  ours | built-in | ours/built-in | target |    met |     id |
 |------------------------------------|------:|---------:|--------------:|-------:|-------:|-------:|
@@ -105,13 +103,9 @@ func TestReportTable(t *testing.T) {
 		"Other requests about pods and Jobs, ours, 2 Jobs together: GET jobs 2.",
 		"kube-apiserver used 7.00 s of CPU for that.",
 	} {
-		if !strings.Contains(out.String(), note) {
-			t.Errorf("no note %q in\n%s", note, out.String())
-		}
+		assert.Contains(t, out.String(), note, "no note")
 	}
-	if strings.Contains(out.String(), "not quiet") {
-		t.Error("it complains about noise")
-	}
+	assert.NotContains(t, out.String(), "not quiet", "it complains about noise")
 }
 
 // A part that was not run has no row; a ratio that needs it is shown as a dash.
@@ -145,16 +139,12 @@ func TestReportNoise(t *testing.T) {
 	r := sample()
 	r.Bulk[0].OthersCPU = 20
 	notes := strings.Join(newReport(r).Notes, "\n")
-	if !strings.Contains(notes, "not quiet: 28 % of the CPU time") {
-		t.Errorf("got %s", notes)
-	}
+	assert.Contains(t, notes, "not quiet: 28 % of the CPU time")
 }
 
 func TestReportJSON(t *testing.T) {
 	var out bytes.Buffer
-	if err := printReport(&out, options{output: "json"}, newReport(sample())); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, printReport(&out, options{output: "json"}, newReport(sample())))
 	var got struct {
 		Rows []struct {
 			What    string
@@ -171,9 +161,7 @@ func TestReportJSON(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(out.Bytes(), &got))
 	if len(got.Rows) != 16 || *got.Rows[0].Ours != 40 || !*got.Rows[0].Met || got.Rows[1].Met != nil || *got.Rows[9].Met {
 		t.Errorf("rows: %s", out.String())
 	}
@@ -193,9 +181,7 @@ func TestTarget(t *testing.T) {
 		{target{Limit: 1}, math.NaN(), false}, {target{}, 0, true},
 		{target{Limit: 2500, Least: true}, 2500, true}, {target{Limit: 2500, Least: true}, 2499.9, false},
 	} {
-		if got := c.target.metBy(c.value); got != c.met {
-			t.Errorf("%+v by %v: got %v", c.target, c.value, got)
-		}
+		assert.Equalf(t, c.target.metBy(c.value), c.met, "%+v by %v", c.target, c.value)
 	}
 }
 
@@ -216,12 +202,8 @@ func TestPeakIsThatOfTheProcess(t *testing.T) {
 	}
 	cmd := exec.Command("cat")
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
+	assert.NoError(t, cmd.Start())
 	most := followUsage(cmd.Process.Pid)().peak
 	_ = stdin.Close()
 	if err := cmd.Wait(); err != nil || most == 0 || most > 64<<20 {
@@ -233,16 +215,10 @@ func TestPeakIsThatOfTheProcess(t *testing.T) {
 func TestUsageIsThatOfTheChild(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo; cat'; true")
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
+	assert.NoError(t, cmd.Start())
 	used := followUsage(cmd.Process.Pid)
 	if _, err := stdout.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const metricsText = `# HELP apiserver_request_total [STABLE] Counter of apiserver requests
@@ -24,9 +26,7 @@ apiserver_request_duration_seconds_count{resource="pods",verb="POST"} 7
 
 func TestParseRequests(t *testing.T) {
 	got, err := parseRequests(strings.NewReader(metricsText))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	want := requestCounts{
 		{Verb: "LIST", Resource: "pods"}:                                      5,
 		{Verb: "POST", Resource: "pods"}:                                      1001,

@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const syncsText = `# TYPE job_controller_job_syncs_total counter
@@ -31,20 +33,14 @@ job_controller_job_sync_duration_seconds_count{action="pods_deleted",completion_
 // The syncs of both controllers are read in the same way.
 func TestSyncsOfBothControllersAreReadAlike(t *testing.T) {
 	families, err := parseMetrics(strings.NewReader(syncsText))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	all := syncsIn(families)
 	if want := (syncs{1: 80, 2: 96, math.Inf(1): 100}); !maps.Equal(all, want) {
 		t.Errorf("durations %v, want %v", all, want)
 	}
 	// 90 %: the tenth of sixteen syncs in the second bucket. 99 %: beyond the last bound.
-	if got := *all.percentile(90); got != 1.625 {
-		t.Errorf("p90 %v, want 1.625", got)
-	}
-	if got := *all.percentile(99); got != 2 {
-		t.Errorf("p99 %v, want 2", got)
-	}
+	assert.Equal(t, *all.percentile(90), 1.625, "p90")
+	assert.Equal(t, *all.percentile(99), 2, "p99")
 	if all.since(all).percentile(99) != nil || (syncs{}).percentile(50) != nil {
 		t.Error("there are syncs in no time")
 	}

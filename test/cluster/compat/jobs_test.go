@@ -16,6 +16,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
@@ -63,9 +64,7 @@ func wantReport(t *testing.T, ns string, f failure) {
 	t.Helper()
 	var r explain.Report
 	out := want(t, ns, 0, nil, "why", f.job, "-o", "json")
-	if err := json.Unmarshal([]byte(out.Out), &r); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(out.Out), &r))
 	if r.Verdict.Outcome != reconcile.OutcomeFailed || r.Verdict.Reason != f.reason || !ptr.Equal(r.Verdict.Rule, f.rule) || !strings.Contains(r.Verdict.Sentence, f.sentence) {
 		t.Errorf("the verdict is %+v", r.Verdict)
 	}
@@ -80,9 +79,7 @@ func wantReport(t *testing.T, ns string, f failure) {
 		t.Errorf("indexes %+v, want %s to have failed", r.Indexes, f.failed)
 	}
 	for _, gap := range r.Gaps {
-		if gap.What != "logs" {
-			t.Errorf("something could not be read: %+v", gap)
-		}
+		assert.Equalf(t, gap.What, "logs", "something could not be read: %+v", gap)
 	}
 }
 
@@ -117,9 +114,7 @@ func TestSuccessfulJobsAreShown(t *testing.T) {
 				want(t, ns, 0, []string{job.Name, "Complete"}, "status", job.Name)
 				want(t, ns, 0, []string{"Complete"}, "watch", job.Name, "--plain", "--exit-status")
 				stored, err := client.BatchV1().Jobs(ns).Get(t.Context(), job.Name, metav1.GetOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, err)
 				for _, condition := range stored.Status.Conditions {
 					if condition.Type == batchv1.JobComplete && c.reason != "" && condition.Reason != c.reason {
 						t.Errorf("%s ends with %q, want %q", job.Name, condition.Reason, c.reason)
@@ -165,9 +160,7 @@ func TestRunningJobIsShown(t *testing.T) {
 	})
 	want(t, ns, 0, []string{name}, "status", name, "-o", "wide")
 	var r explain.Report
-	if err := json.Unmarshal([]byte(want(t, ns, 0, nil, "why", name, "-o", "json").Out), &r); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(want(t, ns, 0, nil, "why", name, "-o", "json").Out), &r))
 	if r.Reconciler.ManagedBy != "" || len(r.Gaps) > 0 || len(r.Pods) == 0 {
 		t.Errorf("reconciler %+v, gaps %+v, %d pods", r.Reconciler, r.Gaps, len(r.Pods))
 	}
@@ -186,18 +179,14 @@ func TestControllerRunsJobsOnAnOlderRelease(t *testing.T) {
 		t.Fatalf("create: %+v", r)
 	}
 	job, err := client.BatchV1().Jobs(ns).Get(t.Context(), "nightly-suites-strict", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	dropped := strings.Contains(os.Getenv("BATCHJOB_COMPAT_GATES"), "JobManagedBy=false")
 	if got := ptr.Deref(job.Spec.ManagedBy, ""); (got == "") != dropped {
 		t.Errorf("the Job has managedBy %q", got)
 	}
 	want(t, ns, 3, []string{"Failed", batchv1.JobReasonFailedIndexes}, "wait", job.Name, "--timeout", "3m")
 	events, err := client.CoreV1().Events(ns).List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.kind=Job"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, event := range events.Items {
 		if ours := isOurs(&event); ours == dropped {
 			t.Errorf("event %s of %s%s", event.Reason, event.Source.Component, event.ReportingController)
@@ -213,9 +202,7 @@ func isOurs(event *corev1.Event) bool {
 func startController(t *testing.T) *leash.Controller {
 	t.Helper()
 	c, err := leash.StartController(t.Context(), binary, kubeconfig, nil, "--leader-elect")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	t.Cleanup(func() {
 		if code, err := c.End(); code != 0 || err != nil {
 			t.Errorf("the controller: exit %d, %v\n%s", code, err, c.Stderr.String())

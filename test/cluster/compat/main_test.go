@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
@@ -95,9 +96,7 @@ func connect() (err error) {
 func namespace(t *testing.T) string {
 	t.Helper()
 	ns, err := leash.Namespace(t.Context(), client, metav1.ObjectMeta{GenerateName: "compat-"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return ns
 }
 
@@ -113,9 +112,7 @@ func eventually(t *testing.T, what string, reached func(context.Context) bool) {
 func plugin(t *testing.T, ns string, args ...string) command.Result {
 	t.Helper()
 	r, err := command.Run(t.Context(), patience, "", binary, append(args, "--kubeconfig", kubeconfig, "-n", ns)...)
-	if err != nil {
-		t.Fatalf("%v: %v", args, err)
-	}
+	assert.NoError(t, err, args)
 	return r
 }
 
@@ -142,13 +139,9 @@ var managedByLine = regexp.MustCompile(`(?m)^\s*managedBy:.*\n`)
 func createExample(t *testing.T, ns, file string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "examples", file+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "job.yaml")
-	if err := os.WriteFile(path, managedByLine.ReplaceAll(text, nil), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(path, managedByLine.ReplaceAll(text, nil), 0o600))
 	if r := plugin(t, ns, "create", "--managed-by=", "-f", path); r.Code != 0 {
 		t.Fatalf("create %s: exit code %d, %s", file, r.Code, r.ErrOut)
 	}

@@ -12,6 +12,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // sweep has six completions, of which indexes 2 and 4 fail. Tests append a policy to its spec.
@@ -69,9 +71,7 @@ func testRetry(t *testing.T, managedBy, spec, reason string) {
 		manifest = strings.NewReplacer("parallelism: 6", "parallelism: 2", "run-time: 1s", "run-time: 2s").Replace(sweep)
 	}
 	path := filepath.Join(t.TempDir(), "job.yaml")
-	if err := os.WriteFile(path, []byte(strings.Replace(manifest, "  completions", spec+"  completions", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(path, []byte(strings.Replace(manifest, "  completions", spec+"  completions", 1)), 0o600))
 	if r := plugin(t, ns, "create", "--managed-by="+managedBy, "-f", path); r.Code != 0 {
 		t.Fatalf("create: %+v", r)
 	}
@@ -97,9 +97,7 @@ func testRetry(t *testing.T, managedBy, spec, reason string) {
 		}
 	}
 	list, err := client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=sweep-retry-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var ran []string
 	for _, pod := range list.Items {
 		ran = append(ran, pod.Annotations[batchv1.JobCompletionIndexAnnotation])
@@ -112,8 +110,6 @@ func testRetry(t *testing.T, managedBy, spec, reason string) {
 func readJob(t *testing.T, ns, name string) *batchv1.Job {
 	t.Helper()
 	job, err := client.BatchV1().Jobs(ns).Get(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return job
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/conformance/cases"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/conformance/suite"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: CNF-04
@@ -76,9 +77,7 @@ func TestCasesAreComplete(t *testing.T) {
 func TestSuiteUsesNoController(t *testing.T) {
 	t.Parallel()
 	list, err := exec.Command("go", "list", "-deps", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	const pkg = "github.com/batchjob-dev/kubectl-batchjob/pkg/"
 	for _, path := range strings.Fields(string(list)) {
 		if strings.HasPrefix(path, pkg) && path != pkg+"reconcile/indexset" {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
 )
 
@@ -24,9 +25,7 @@ func TestBundleOutlivesTheJob(t *testing.T) {
 	}
 	live := kubectlBatchjob(t, append([]string{"why", "train", "-o", "json"}, cluster...)...)
 	var report explain.Report
-	if err := json.Unmarshal([]byte(live.Out), &report); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(live.Out), &report))
 	for _, tc := range []struct {
 		args []string
 		want string

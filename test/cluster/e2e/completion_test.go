@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // completer runs the real kubectl to complete a command line.
@@ -20,9 +22,7 @@ type completer struct{ path string }
 func newCompleter(t *testing.T) completer {
 	t.Helper()
 	script, err := filepath.Abs("../../../krew")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	path := strings.Join([]string{script, filepath.Dir(binary), filepath.Dir(kubectl), os.Getenv("PATH")}, string(os.PathListSeparator))
 	return completer{path}
 }
@@ -114,11 +114,7 @@ func TestCompletionThroughKubectl(t *testing.T) {
 		if args == "status -n NS|" {
 			words = []string{"status", "-n", ns}
 		}
-		if got := c.after(t, kubeconfig, words...); got != want {
-			t.Errorf("%s: %q, want %q", args, got, want)
-		}
+		assert.Equal(t, c.after(t, kubeconfig, words...), want, args)
 	}
-	if got := c.after(t, filepath.Join(t.TempDir(), "absent"), "status", ""); got != ":4" {
-		t.Errorf("without a cluster: %q", got)
-	}
+	assert.Equal(t, c.after(t, filepath.Join(t.TempDir(), "absent"), "status", ""), ":4", "without a cluster")
 }

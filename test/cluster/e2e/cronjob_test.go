@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // A CronJob that forbids concurrency, with Jobs of ours that meet their criteria long before their pods have stopped:
@@ -41,9 +43,7 @@ func TestCronJobWaitsForComplete(t *testing.T) {
 			JobTemplate: batchv1.JobTemplateSpec{Spec: template.Spec},
 		},
 	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	// The run of five minutes ago was missed; it starts now.
 	cron.Status.LastScheduleTime = ptr.To(metav1.NewTime(now.Add(-6 * time.Minute)))
 	if _, err := client.BatchV1().CronJobs(ns).UpdateStatus(t.Context(), cron, metav1.UpdateOptions{}); err != nil {
@@ -56,12 +56,8 @@ func TestCronJobWaitsForComplete(t *testing.T) {
 		t.Errorf("with a pod that terminates: %+v", met.Status)
 	}
 	// Another run, of three minutes ago, is due.
-	if err := merge(t.Context(), ns, fmt.Sprintf(`{"spec":{"schedule":%q}}`, at(-5, -3))); err != nil {
-		t.Fatal(err)
-	}
-	if err := merge(t.Context(), ns, `{"metadata":{"labels":{"look":"now"}}}`); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, merge(t.Context(), ns, fmt.Sprintf(`{"spec":{"schedule":%q}}`, at(-5, -3))))
+	assert.NoError(t, merge(t.Context(), ns, `{"metadata":{"labels":{"look":"now"}}}`))
 	eventually(t, "the CronJob to say that the first run is still active", func(ctx context.Context) (bool, error) {
 		events, err := client.CoreV1().Events(ns).List(ctx, metav1.ListOptions{FieldSelector: "reason=JobAlreadyActive,involvedObject.name=nightly"})
 		return err == nil && len(events.Items) > 0, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // explained is the expected explanation of a failed Job.
@@ -89,9 +90,7 @@ func explainFailure(t *testing.T, ns string, args ...string) string {
 func wantExplained(t *testing.T, ns, name string, want explained) {
 	t.Helper()
 	var r explain.Report
-	if err := json.Unmarshal([]byte(explainFailure(t, ns, name, "-o", "json")), &r); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(explainFailure(t, ns, name, "-o", "json")), &r))
 	if r.Verdict.Outcome != reconcile.OutcomeFailed || !ptr.Equal(r.Verdict.Rule, want.rule) || r.Verdict.RuleName != want.ruleName || !strings.Contains(r.Verdict.Sentence, want.sentence) {
 		t.Errorf("%s: %+v, want %+v", name, r.Verdict, want)
 	}
@@ -136,9 +135,7 @@ func wantGrouped(t *testing.T, ns string) {
 	t.Helper()
 	text := explainFailure(t, ns, "sweep", "--full")
 	for _, part := range []string{"412 failures, 3 causes", "exited with code 137 (OOMKilled)", "indexes 17,200,201", "exited with code 42", "indexes 3,99"} {
-		if !strings.Contains(text, part) {
-			t.Errorf("it does not say %q:\n%s", part, text)
-		}
+		assert.Contains(t, text, part)
 	}
 	if one := explainFailure(t, ns, "sweep", "--index", "99"); !strings.Contains(one, "exited with code 42") || strings.Contains(one, "code 137") {
 		t.Errorf("--index 99:\n%s", one)

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
@@ -73,9 +74,7 @@ func startController(t *testing.T, args ...string) *process {
 func startControllerWith(t *testing.T, environment []string, args ...string) *process {
 	t.Helper()
 	p, err := launchProgram(t.Context(), binary, environment, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	t.Cleanup(func() {
 		p.Kill()
 		if t.Failed() {
@@ -97,9 +96,7 @@ func managedBy(namespace string) func(*batchv1.Job) {
 func (p *process) stop(t *testing.T) int {
 	t.Helper()
 	code, err := p.End()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return code
 }
 
@@ -107,9 +104,7 @@ func (p *process) stop(t *testing.T) int {
 func kubectlBatchjob(t *testing.T, args ...string) command.Result {
 	t.Helper()
 	r, err := command.Run(t.Context(), patience, "", binary, args...)
-	if err != nil {
-		t.Fatalf("%v: %v", args, err)
-	}
+	assert.NoError(t, err, args)
 	return r
 }
 
@@ -117,9 +112,7 @@ func kubectlBatchjob(t *testing.T, args ...string) command.Result {
 func namespace(t *testing.T) string {
 	t.Helper()
 	ns, err := leash.Namespace(t.Context(), client, metav1.ObjectMeta{GenerateName: "e2e-"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("what happened in %s:\n%s", ns, past.trace(ns))
@@ -139,14 +132,10 @@ func eventually(t *testing.T, what string, condition wait.ConditionWithContextFu
 func load(t *testing.T, file string) (jobs []*batchv1.Job) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, document := range strings.Split(string(data), "\n---\n") {
 		job := &batchv1.Job{}
-		if err := yaml.UnmarshalStrict([]byte(document), job); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
+		assert.NoError(t, yaml.UnmarshalStrict([]byte(document), job), file)
 		if job.Spec.ManagedBy == nil {
 			job.Spec.ManagedBy = ptr.To(reconcile.DefaultManagedBy)
 		}
@@ -167,9 +156,7 @@ func create(t *testing.T, ns string, job *batchv1.Job, changes ...func(*batchv1.
 		change(job)
 	}
 	job, err := client.BatchV1().Jobs(ns).Create(t.Context(), job, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return job
 }
 
@@ -187,9 +174,7 @@ func deletePod(t *testing.T, pod *corev1.Pod, grace int64) {
 	err := client.CoreV1().Pods(pod.Namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: &grace, Preconditions: metav1.NewUIDPreconditions(string(pod.UID)),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 }
 
 // finished waits for the terminal condition, and returns the Job and the reason.
@@ -214,9 +199,7 @@ func finished(t *testing.T, ns, name string) (*batchv1.Job, string) {
 func pods(t *testing.T, ns, job string) []corev1.Pod {
 	t.Helper()
 	list, err := client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return list.Items
 }
 

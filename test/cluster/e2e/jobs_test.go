@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The built-in controller runs beside ours: each keeps to its own Jobs, and a third controller's Job is unchanged
@@ -33,15 +35,11 @@ func TestEachControllerKeepsToItsJobs(t *testing.T) {
 		}
 		for _, pod := range pods(t, ns, name) {
 			_, numbered := pod.Annotations["batchjob.dev/attempt"]
-			if numbered != (name == "ours") {
-				t.Errorf("pod %s was created by the wrong controller", pod.Name)
-			}
+			assert.Equalf(t, numbered, (name == "ours"), "pod %s was created by the wrong controller", pod.Name)
 		}
 	}
 	foreign, err := client.BatchV1().Jobs(ns).Get(t.Context(), "foreign", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if s := foreign.Status; s.StartTime != nil || s.UncountedTerminatedPods != nil || len(s.Conditions) > 0 || len(pods(t, ns, "foreign")) > 0 {
 		t.Errorf("the foreign Job was touched: %+v", s)
 	}

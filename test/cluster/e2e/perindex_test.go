@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // indexedJob returns a Job whose pods follow the annotations, given without the prefix kwok.batchjob.dev/.
@@ -48,9 +50,7 @@ func TestJobSurvivesUpgradeAndDowngrade(t *testing.T) {
 		}
 	}
 	untilJob(t, ns, "job-longrun", `active 2, failedIndexes "0"`, is(2, 2, ptr.To("0")))
-	if code := p.stop(t); code != 0 {
-		t.Errorf("the controller ends with %d", code)
-	}
+	assert.Equal(t, p.stop(t), 0, "the controller ends with")
 
 	p = startController(t, append(arguments, "--feature-gates", "JobBackoffLimitPerIndex=false")...)
 	untilJob(t, ns, "job-longrun", "active 3, no failedIndexes", is(3, 2, nil))
@@ -59,9 +59,7 @@ func TestJobSurvivesUpgradeAndDowngrade(t *testing.T) {
 			t.Errorf("index %d has failed %q times, by its annotation", indexOf(pod), count)
 		}
 	}
-	if code := p.stop(t); code != 0 {
-		t.Errorf("the controller ends with %d", code)
-	}
+	assert.Equal(t, p.stop(t), 0, "the controller ends with")
 
 	startController(t, arguments...)
 	untilJob(t, ns, "job-longrun", "failedIndexes there again, and empty", is(3, 2, ptr.To("")))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -24,9 +25,7 @@ import (
 func installed(t *testing.T) sets.Set[permission] {
 	t.Helper()
 	may, err := granted(filepath.Join("..", "..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return may
 }
 
@@ -107,9 +106,7 @@ func TestRoleInANamespaceIsEnough(t *testing.T) {
 		t.Errorf("%s %+v", reason, job.Status)
 	}
 	noFinalizers(t, ns, "non-indexed")
-	if code := p.stop(t); code != 0 {
-		t.Errorf("exit %d", code)
-	}
+	assert.Equal(t, p.stop(t), 0, "exit")
 }
 
 // A controller that lacks any permission of config/default does not start, and names it; the verdict checks that it uses
@@ -140,9 +137,7 @@ func TestFinalizersPermissionIsNeededToCreatePods(t *testing.T) {
 	startController(t, flags...)
 	// The controller has checked its permissions; from here on it has fewer.
 	role, err := client.RbacV1().Roles(ns).Get(t.Context(), "all", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	role.Rules = slices.DeleteFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return r.Resources[0] == "jobs/finalizers" })
 	if _, err := client.RbacV1().Roles(ns).Update(t.Context(), role, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
@@ -182,9 +177,7 @@ func TestScrapesAreRefusedWithoutReviews(t *testing.T) {
 		if code != http.StatusServiceUnavailable || strings.Contains(body, "job_controller_") {
 			t.Errorf("without create %s, metrics are answered with %d: %s", lacking, code, body)
 		}
-		if code := controller.stop(t); code != 0 {
-			t.Errorf("exit %d", code)
-		}
+		assert.Equal(t, controller.stop(t), 0, "exit")
 	}
 }
 
@@ -219,9 +212,7 @@ func TestListAndGetAreNeeded(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "orphan", Labels: labels, Annotations: map[string]string{"kwok.batchjob.dev/run-time": "15s"}, Finalizers: []string{batchv1.JobTrackingFinalizer}},
 		Spec:       template.Spec,
 	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	startControllerWith(t, []string{"KUBE_FEATURE_WatchListClient=false"}, "--namespaces", ns, "--managed-by", ownManager(ns))
 	job := create(t, ns, load(t, "non-indexed.yaml")[0], managedBy(ns), func(j *batchv1.Job) {
 		j.Spec.ManualSelector, j.Spec.Selector = ptr.To(true), &metav1.LabelSelector{MatchLabels: labels}

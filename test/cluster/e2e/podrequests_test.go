@@ -17,6 +17,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/invariants"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // podRequests holds the requests for pods from the API server's audit log: who requested a change, and when. No stored
@@ -240,17 +241,13 @@ func TestAuditLogIsReadAsItGrows(t *testing.T) {
 		{get + "\n" + list + "\n", "get list"},
 		{get + "\n" + list + "\n" + get[:20] + list + "\n" + get + "\n", "get list list get"},
 	} {
-		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(file, []byte(c.text), 0o600))
 		var err error
 		if at, err = auditLog(file, at, func(e auditEvent) { verbs = append(verbs, e.Verb) }); err != nil || strings.Join(verbs, " ") != c.want {
 			t.Errorf("%q, %v after %q", verbs, err, c.text)
 		}
 	}
-	if err := os.Truncate(file, 10); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.Truncate(file, 10))
 	if _, err := auditLog(file, at, func(auditEvent) {}); err == nil {
 		t.Error("the log has become shorter, and nobody notices")
 	}

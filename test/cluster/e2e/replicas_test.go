@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
 )
 
@@ -34,18 +35,14 @@ func (p *process) url(t *testing.T, what string) string {
 func fetch(t *testing.T, url string) (code int, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return 0, err.Error()
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return answer.StatusCode, string(text)
 }
 

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
@@ -48,9 +49,7 @@ func TestSignalsDuringRetry(t *testing.T) {
 			var out leash.Output
 			cmd := leash.Command(binary, "retry", "sweep", "--kubeconfig", kubeconfig, "-n", ns, "--server", proxy)
 			cmd.Stdout, cmd.Stderr = &out, &out
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, cmd.Start())
 			select {
 			case <-reached:
 			case <-time.After(patience):
@@ -75,17 +74,11 @@ func TestSignalsDuringRetry(t *testing.T) {
 func startHanging(t *testing.T, method, path string) (address string, reached <-chan struct{}) {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	target, err := url.Parse(config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	transport, err := rest.TransportFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	hangs := make(chan struct{})
 	forward := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

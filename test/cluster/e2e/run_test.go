@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 	"github.com/batchjob-dev/kubectl-batchjob/test/product/junitcheck"
 )
@@ -32,18 +33,14 @@ spec:
     metadata: {annotations: {%s}}
     spec: {restartPolicy: Never, containers: [{name: main, image: busybox}]}
 `, annotations)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
 func readReport(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if err := junitcheck.Check(strings.NewReader(string(data))); err != nil {
 		t.Errorf("%v\n%s", err, data)
 	}
@@ -62,9 +59,7 @@ func TestRunJobsInCI(t *testing.T) {
 		if good.Code != 0 || !strings.Contains(good.ErrOut, "job.batch/ci Complete in ") || !strings.Contains(good.ErrOut, "Deleted job.batch/ci.\n") {
 			t.Errorf("exit %d, %s", good.Code, good.ErrOut)
 		}
-		if text := readReport(t, report); !strings.Contains(text, `tests="4" failures="0" errors="0" skipped="0"`) {
-			t.Errorf("%s", text)
-		}
+		assert.Contains(t, readReport(t, report), `tests="4" failures="0" errors="0" skipped="0"`)
 		untilGone(t, ns, "ci")
 		bad := kubectlBatchjob(t, append([]string{"run", "-f", ciJob(t, `kwok.batchjob.dev/exit-code.2: "42"`), "--retry=1"}, args...)...)
 		if bad.Code != 3 || !strings.Contains(bad.ErrOut, "job.batch/ci-retry-1 created (retry 1 of 1). It runs index 2;") || !strings.Contains(bad.ErrOut, "✗ ci-retry-1 failed after ") {
@@ -85,20 +80,14 @@ func TestRunCanceled(t *testing.T) {
 	cmd := leash.Command(binary, "run", "-f", ciJob(t, `kwok.batchjob.dev/run-time: 1h`), "--kubeconfig", kubeconfig, "-n", ns,
 		"--logs=none", "--junit", report, "--on-cancel=delete")
 	cmd.Stderr = &errOut
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, cmd.Start())
 	eventually(t, "running pods", func(context.Context) (bool, error) { return strings.Contains(errOut.String(), "4 active"), nil })
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 143 || !strings.Contains(errOut.String(), "Deleted job.batch/ci.\n") {
 		t.Errorf("exit %d, %s", code, errOut.String())
 	}
-	if text := readReport(t, report); !strings.Contains(text, `errors="4"`) {
-		t.Errorf("%s", text)
-	}
+	assert.Contains(t, readReport(t, report), `errors="4"`)
 	untilGone(t, ns, "ci")
 }
 

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const shards = 6
@@ -147,9 +148,7 @@ func TestKilledReplicaOfThree(t *testing.T) {
 		t.Errorf("the metrics say that %d shards are held", held)
 	}
 	for _, p := range []*process{second, third, fourth} {
-		if code := p.stop(t); code != 0 {
-			t.Errorf("SIGTERM ends a replica with %d", code)
-		}
+		assert.Equal(t, p.stop(t), 0, "SIGTERM ends a replica with")
 		if output := strings.Count(p.Stderr.String(), "The API server does not filter by shard"); output != 1 {
 			t.Errorf("a replica says %d times that the API server does not filter", output)
 		}

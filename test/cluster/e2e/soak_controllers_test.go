@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // soakLease is the duration of the controllers' Leases.
@@ -91,9 +93,7 @@ func (c *controllers) kills() int {
 // shardCount returns SOAK_SHARDS: the number of shards that three controllers share, or 0.
 func shardCount(t *testing.T) int {
 	n, err := strconv.Atoi(cmp.Or(os.Getenv("SOAK_SHARDS"), "0"))
-	if err != nil {
-		t.Fatalf("SOAK_SHARDS: %v", err)
-	}
+	assert.NoError(t, err, "SOAK_SHARDS")
 	return n
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // size is the resource usage of an idle controller.
@@ -49,9 +51,7 @@ func (s *soak) noGrowth(before size) size {
 	create(s.t, s.current().name, job)
 	s.finish()
 	after = s.measure("the very end")
-	if growth := after.growth(before); growth != "" {
-		s.t.Error(growth)
-	}
+	assert.Equal(s.t, after.growth(before), "")
 	return after
 }
 

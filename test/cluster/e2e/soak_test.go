@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/troubles"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The pace of a soak, chosen for two cores. A soak is deliberate load in real time, so only here tests depend on the
@@ -117,9 +118,7 @@ func (s *soak) missing() []string {
 
 func lastsFor(t *testing.T) time.Duration {
 	lasts, err := time.ParseDuration(cmp.Or(os.Getenv("SOAK_TIME"), "20m"))
-	if err != nil {
-		t.Fatalf("SOAK_TIME: %v", err)
-	}
+	assert.NoError(t, err, "SOAK_TIME")
 	return lasts
 }
 
@@ -132,9 +131,7 @@ func newSoak(t *testing.T) *soak {
 		}
 	}
 	traces, err := os.MkdirTemp("", "batchjob-soak-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	s := &soak{
 		t: t, started: time.Now(), seed: seed, done: map[string]int{}, cook: cook(seed), user: user(seed), dice: dice(seed),
 		steady: launched()[0], ledger: troubles.NewLedger(time.Now), holders: troubles.NewHolders(), tally: newTally(), traces: traces,
@@ -155,9 +152,7 @@ func TestSoakRepeatsItsDecisions(t *testing.T) {
 		var b strings.Builder
 		jobs, deeds := cook(seed), user(seed)
 		for range 200 {
-			if err := json.NewEncoder(&b).Encode(nextJob(jobs)); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, json.NewEncoder(&b).Encode(nextJob(jobs)))
 			fmt.Fprintln(&b, nextDeed(deeds))
 		}
 		return b.String()

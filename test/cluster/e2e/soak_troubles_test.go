@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/etcd"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/troubles"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // disturber causes troubles in the cluster.
@@ -44,14 +45,10 @@ func newDisturber(s *soak) *disturber {
 		s.t.Fatalf("SOAK_TROUBLES: %v", err)
 	}
 	if slices.ContainsFunc(d.chosen, func(t troubles.Trouble) bool { return t.Name == controllerClock }) {
-		if err := d.buildWithClock(); err != nil {
-			s.t.Fatal(err)
-		}
+		assert.NoError(s.t, d.buildWithClock())
 	}
 	if shardCount(s.t) > 0 {
-		if err := allowShards(ctx); err != nil {
-			s.t.Fatal(err)
-		}
+		assert.NoError(s.t, allowShards(ctx))
 		go s.watchHolders(ctx)
 	}
 	disturbed = s.ledger.Disturbed

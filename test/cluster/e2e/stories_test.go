@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const (
@@ -104,9 +106,7 @@ func endTogether(t *testing.T, ns, name string, n int, times map[string]string) 
 func annotate(t *testing.T, pod *corev1.Pod, annotations map[string]string) {
 	t.Helper()
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	_, err = client.CoreV1().Pods(pod.Namespace).Patch(t.Context(), pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		t.Fatal(err)
@@ -118,9 +118,7 @@ func annotate(t *testing.T, pod *corev1.Pod, annotations map[string]string) {
 func TestStoriesAreDocumented(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("../../../examples/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	paths, err := filepath.Glob("../../../examples/stories/*.yaml")
 	if err != nil || len(paths) != len(stories) {
 		t.Fatalf("%d files, %d stories, %v", len(paths), len(stories), err)

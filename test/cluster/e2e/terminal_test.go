@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/tmux"
 )
 
@@ -29,9 +30,7 @@ func openTerminal(t *testing.T, width, height int, environment ...string) *termi
 	script := filepath.Join(term.dir, "rc")
 	rc := fmt.Sprintf("PS1='ready> '\nbatchjob() { %q \"$@\"; }\ncd %q\nunset NO_COLOR\n", binary, term.dir)
 	for file, text := range map[string]string{config: settings, script: rc} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	args := []string{"-f", config, "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height)}
 	for _, variable := range append([]string{"KUBECONFIG=" + kubeconfig, "LC_ALL=C.UTF-8", "TZ=UTC", "ENV=" + script, "COLORTERM=truecolor", "BATCHJOB_INTERACTIVE=true"}, environment...) {

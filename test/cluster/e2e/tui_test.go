@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 6: the real binary in a real terminal on the real control plane: the list, a filter, a Job with its map, zoom,
@@ -74,9 +76,7 @@ func TestWatchInATerminal(t *testing.T) {
 	if data, err := os.ReadFile(written[0]); err != nil || json.Unmarshal(data, &snapshot) != nil || snapshot.Kind != "WatchSnapshot" {
 		t.Errorf("%s holds %s, %v", written[0], data, err)
 	}
-	if state := term.state(); !strings.Contains(state, "alternate=1") {
-		t.Errorf("while it runs the terminal is %s", state)
-	}
+	assert.Contains(t, term.state(), "alternate=1", "while it runs the terminal")
 	term.leave("q", "q", "q")
 	term.run("echo code $?")
 	term.Shows("code 0", "3 Jobs in namespace "+ns, job.Name)
@@ -94,9 +94,7 @@ func TestRetryInATerminal(t *testing.T) {
 	term := openTerminal(t, 100, 30)
 	term.run("batchjob watch " + job.Name + " --read-only -n " + ns)
 	term.Shows("FailedIndexes", "e explain")
-	if screen := term.Screen(); strings.Contains(screen, "R retry") {
-		t.Errorf("--read-only offers to retry:\n%s", screen)
-	}
+	assert.NotContains(t, term.Screen(), "R retry", "--read-only offers to retry")
 	term.leave("q")
 	term.fresh("batchjob watch " + job.Name + " -n " + ns)
 	term.Shows("FailedIndexes", "R retry")
@@ -167,9 +165,7 @@ func signal(t *testing.T, term *terminal, s syscall.Signal) {
 	term.t.Helper()
 	shell := strings.TrimSpace(term.Command("display-message", "-p", "#{pane_pid}"))
 	entries, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, file := range entries {
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -180,12 +176,8 @@ func signal(t *testing.T, term *terminal, s syscall.Signal) {
 		fields := strings.Fields(rest)
 		if len(fields) > 1 && fields[1] == shell && strings.Contains(name, "(kubectl-batchj") {
 			pid, err := os.FindProcess(atoi(t, strings.Fields(name)[0]))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := pid.Signal(s); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
+			assert.NoError(t, pid.Signal(s))
 			return
 		}
 	}
@@ -210,8 +202,6 @@ func TestReplayInATerminal(t *testing.T) {
 func atoi(t *testing.T, text string) int {
 	t.Helper()
 	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return n
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // gateway is a fake etcd that answers one call after the other and records the requests.
@@ -72,9 +74,7 @@ func TestFollowContinuesWhereTheConnectionEnded(t *testing.T) {
 	if err != nil || !slices.EqualFunc(got, want, func(a, b Change) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
-	if from := []int64{startOf(t, g.asked[0]), startOf(t, g.asked[1])}; !slices.Equal(from, []int64{7, 9}) {
-		t.Errorf("the watches begin at %v", from)
-	}
+	assert.SlicesEqual(t, []int64{startOf(t, g.asked[0]), startOf(t, g.asked[1])}, []int64{7, 9}, "the watches begin at")
 }
 
 func startOf(t *testing.T, asked string) int64 {
@@ -84,9 +84,7 @@ func startOf(t *testing.T, asked string) int64 {
 			Start int64 `json:"start_revision"`
 		} `json:"create_request"`
 	}
-	if err := json.Unmarshal([]byte(strings.TrimPrefix(asked, "/v3/watch ")), &request); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(strings.TrimPrefix(asked, "/v3/watch ")), &request))
 	return request.Create.Start
 }
 

@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // managedByFolder holds the policy that assigns new Jobs to our controller.
@@ -40,9 +41,7 @@ const managedLabel = "batchjob.dev/managed"
 func applyManagedBy(t *testing.T, client kubernetes.Interface, namespaces ...string) *admissionv1.MutatingAdmissionPolicy {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(managedByFolder, "managed-by.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var policy admissionv1.MutatingAdmissionPolicy
 	var binding admissionv1.MutatingAdmissionPolicyBinding
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
@@ -71,9 +70,7 @@ func applyManagedBy(t *testing.T, client kubernetes.Interface, namespaces ...str
 	if err == nil {
 		_, err = api.MutatingAdmissionPolicyBindings().Create(t.Context(), &binding, metav1.CreateOptions{})
 	}
-	if err != nil {
-		t.Fatalf("applying the policy: %v", err)
-	}
+	assert.NoError(t, err, "applying the policy")
 	t.Cleanup(func() {
 		if err := errors.Join(
 			api.MutatingAdmissionPolicyBindings().Delete(context.Background(), binding.Name, metav1.DeleteOptions{}),
@@ -108,9 +105,7 @@ func label(t *testing.T, client kubernetes.Interface, namespace, key string, val
 	if err == nil {
 		_, err = client.CoreV1().Namespaces().Patch(t.Context(), namespace, types.MergePatchType, patch, metav1.PatchOptions{})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 }
 
 // creation is one way to create a Job.
@@ -187,9 +182,7 @@ func TestNewJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 					t.Errorf("%s, %s, managedBy %q: %v", kind, way, given, err)
 					continue
 				}
-				if got := whose(job); got != want {
-					t.Errorf("%s, %s, managedBy %q: the Job has %q, want %q", kind, way, given, got, want)
-				}
+				assert.Equalf(t, whose(job), want, "%s, %s, managedBy %q: the Job", kind, way, given)
 			}
 		}
 	}
@@ -211,9 +204,7 @@ func TestAdmissionSetsManagedByOnly(t *testing.T) {
 	}
 	mustCreate := func(namespace string) batchv1.JobSpec {
 		stored, err := client.BatchV1().Jobs(namespace).Create(t.Context(), job, metav1.CreateOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		stored.Spec.Selector, stored.Spec.Template.Labels = nil, nil // They contain the UID.
 		return stored.Spec
 	}
@@ -230,9 +221,7 @@ func TestAdmissionSetsManagedByOnly(t *testing.T) {
 func asJSON(t *testing.T, object any) string {
 	t.Helper()
 	text, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return string(text)
 }
 
@@ -287,9 +276,7 @@ func TestExistingJobsKeepTheirController(t *testing.T) {
 	}
 	// A file without managedBy cannot remove it from a Job.
 	job, err := jobs.Get(t.Context(), "new", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	job.Spec.ManagedBy = nil
 	if _, err := jobs.Update(t.Context(), job, metav1.UpdateOptions{}); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "managedBy") {
 		t.Errorf("removing managedBy: %v", err)
@@ -335,9 +322,7 @@ func TestKustomizationsListAllFiles(t *testing.T) {
 		filepath.Dir(managedByFolder): {"rule-names", "managed-by"},
 	} {
 		entries, err := os.ReadDir(folder)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		var found []string
 		for _, entry := range entries {
 			if entry.Name() != "kustomization.yaml" {

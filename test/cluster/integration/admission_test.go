@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // admissionFolder holds the policies for rule names (KEP-4443).
@@ -98,16 +99,12 @@ func admissionFiles(t *testing.T) []string {
 func resourcesOf(t *testing.T, folder string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(folder, "kustomization.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var kustomization struct {
 		metav1.TypeMeta `json:",inline"`
 		Resources       []string `json:"resources"`
 	}
-	if err := yaml.UnmarshalStrict(text, &kustomization); err != nil {
-		t.Fatalf("kustomization.yaml: %v", err)
-	}
+	assert.NoError(t, yaml.UnmarshalStrict(text, &kustomization), "kustomization.yaml")
 	return kustomization.Resources
 }
 
@@ -115,9 +112,7 @@ func resourcesOf(t *testing.T, folder string) []string {
 func (a *admission) apply(file string) {
 	a.t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	assert.NoError(a.t, err)
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
 	for {
 		document, err := documents.Read()
@@ -127,9 +122,7 @@ func (a *admission) apply(file string) {
 		if err == nil {
 			err = a.create(document)
 		}
-		if err != nil {
-			a.t.Fatalf("%s: %v", file, err)
-		}
+		assert.NoError(a.t, err, file)
 	}
 }
 
@@ -200,9 +193,7 @@ func (a *admission) mustCreate(name, value string, rules int) *batchv1.Job {
 func (a *admission) mustStore(job *batchv1.Job) *batchv1.Job {
 	a.t.Helper()
 	job, err := a.client.BatchV1().Jobs(a.namespace).Create(a.t.Context(), job, metav1.CreateOptions{})
-	if err != nil {
-		a.t.Fatalf("creating a Job: %v", err)
-	}
+	assert.NoError(a.t, err, "creating a Job")
 	return job
 }
 
@@ -318,9 +309,7 @@ func TestAdmissionAgreesWithRulename(t *testing.T) {
 		t.Errorf("the values are too much alike: %d are legal, %d are not", legal, illegal)
 	}
 	for _, c := range boundaries() {
-		if got := a.mustAgree(c.value, 20); got != c.legal {
-			t.Errorf("a value of %d bytes, %.30q and so on, is legal: %v", len(c.value), c.value, got)
-		}
+		assert.Equalf(t, a.mustAgree(c.value, 20), c.legal, "a value of %d bytes, %.30q and so on, is legal", len(c.value), c.value)
 	}
 }
 
@@ -464,9 +453,7 @@ func TestAdmissionChecksEveryWayToCreate(t *testing.T) {
 func TestAdmissionKnowsAllSubresources(t *testing.T) {
 	t.Parallel()
 	list, err := newClient(t, apiServer.Config, "user").Discovery().ServerResourcesForGroupVersion("batch/v1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var found []string
 	for _, resource := range list.APIResources {
 		if strings.HasPrefix(resource.Name, "jobs") {
@@ -535,17 +522,13 @@ func TestAdmissionWarnsOfOddNames(t *testing.T) {
 	a.warnings.texts = nil
 	a.mustStore(named("bare", newJob(suspended)))
 	a.mustStore(named("rules", newJob(withRules(3), suspended)))
-	if len(a.warnings.texts) != 0 {
-		t.Errorf("warnings about Jobs without names: %q", a.warnings.texts)
-	}
+	assert.Equalf(t, len(a.warnings.texts), 0, "warnings about Jobs without names: %q", a.warnings.texts)
 }
 
 // kustomization.yaml lists all files of the folder.
 func TestAdmissionFilesAreListed(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(admissionFolder, "*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var want []string
 	for _, file := range files {
 		if name := filepath.Base(file); name != "kustomization.yaml" {
@@ -575,9 +558,7 @@ func TestNamesComeBackFromTheAPIServer(t *testing.T) {
 	if err == nil {
 		err = yaml.UnmarshalStrict(raw, &fromJSON)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for how, job := range map[string]*batchv1.Job{"created": job, "watched": f.history.job("a"), "read as JSON": &fromJSON} {
 		again, violations := rulename.Parse(job.Annotations[rulename.Annotation], len(job.Spec.PodFailurePolicy.Rules))
 		if !slices.Equal(again, names) || len(violations) != 0 {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // selecting sets a manual selector, and matching pod labels.
@@ -44,9 +45,7 @@ func (f *fixture) createPod(labels map[string]string, changes ...func(*corev1.Po
 func (f *fixture) storePod(pod *corev1.Pod) *corev1.Pod {
 	f.t.Helper()
 	pod, err := f.client.CoreV1().Pods(f.namespace).Create(f.t.Context(), pod, metav1.CreateOptions{})
-	if err != nil {
-		f.t.Fatalf("creating a pod: %v", err)
-	}
+	assert.NoError(f.t, err, "creating a pod")
 	f.untilSeen(pod)
 	return pod
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // A Job is deleted while no controller runs, with the real garbage collector: the next controller releases its pods.
@@ -96,9 +97,7 @@ func TestBeside_CronJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 		cron.Status.LastScheduleTime = ptr.To(metav1.NewTime(now.Add(-6 * time.Minute)))
 		_, err = f.client.BatchV1().CronJobs(f.namespace).UpdateStatus(t.Context(), cron, metav1.UpdateOptions{})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var job *batchv1.Job
 	f.until("the CronJob has made a Job", func() bool {
 		for _, v := range f.history.sorted() {

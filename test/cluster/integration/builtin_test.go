@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
@@ -27,9 +28,7 @@ type builtin struct {
 func startBuiltin(t *testing.T, controllers ...string) *builtin {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600))
 	program, err := apiServer.Leash.Hold(filepath.Join(apiServer.Binaries, "kube-controller-manager"))
 	if err != nil {
 		t.Fatalf("%v; run: make controlplane", err)
@@ -43,9 +42,7 @@ func startBuiltin(t *testing.T, controllers ...string) *builtin {
 		"--kube-api-qps=500", "--kube-api-burst=500",
 	)
 	b.cmd.Stdout, b.cmd.Stderr = b.log, b.log
-	if err := b.cmd.Start(); err != nil {
-		t.Fatalf("starting kube-controller-manager: %v", err)
-	}
+	assert.NoError(t, b.cmd.Start(), "starting kube-controller-manager")
 	go func() {
 		defer close(b.ended)
 		_ = b.cmd.Wait() // It reports the signal that stopped it.

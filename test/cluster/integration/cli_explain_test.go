@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // viewRole holds the rules of the ClusterRole view, which is empty here because no controller aggregates roles.
@@ -30,9 +31,7 @@ func (f *fixture) reader(user string, role rbacv1.RoleRef) string {
 		ObjectMeta: metav1.ObjectMeta{Name: user}, RoleRef: role,
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	}, metav1.CreateOptions{})
-	if err != nil {
-		f.t.Fatalf("binding a role: %v", err)
-	}
+	assert.NoError(f.t, err, "binding a role")
 	config := rest.CopyConfig(apiServer.Config)
 	config.Impersonate.UserName = user
 	probe := newClient(f.t, config, "probe")
@@ -50,9 +49,7 @@ func (f *fixture) jobsOnly() string {
 		ObjectMeta: metav1.ObjectMeta{Name: "jobs-only"},
 		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"get", "list"}}},
 	}, metav1.CreateOptions{})
-	if err != nil {
-		f.t.Fatalf("making a role: %v", err)
-	}
+	assert.NoError(f.t, err, "making a role")
 	return f.reader("jobs-only", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "jobs-only"})
 }
 
@@ -169,13 +166,9 @@ func TestMissingPermissionsShortenTheAnswer(t *testing.T) {
 	c := f.startPlugin("why", "a", "--full", "--as", user)
 	c.wantEnd(0, `rule 1 "Corrupt"`, "")
 	for _, part := range []string{"exit code 42", pod.Name, "kubectl auth can-i list pods -n " + f.namespace, "kubectl auth can-i list events -n " + f.namespace} {
-		if !strings.Contains(c.out.String(), part) {
-			t.Errorf("it does not say %q:\n%s", part, c.out.String())
-		}
+		assert.Contains(t, c.out.String(), part)
 	}
-	if strings.Contains(c.out.String(), "is gone") {
-		t.Errorf("it says that what it may not read is gone:\n%s", c.out.String())
-	}
+	assert.NotContains(t, c.out.String(), "is gone", "it says that what it may not read is gone")
 	f.startPlugin("status", "a", "--as", user).wantEnd(0, "Failed", "")
 	f.startPlugin("status", "--as", user).wantEnd(0, "Failed", "")
 	f.startPlugin("wait", "a", "--as", user, "--timeout=0").wantEnd(3, "Failed", "")
@@ -206,9 +199,7 @@ func TestPodOfAVanishedNodeIsExplained(t *testing.T) {
 	f.kubelet.run(pod)
 	f.untilCounts("a", counts{active: 1, ready: 1})
 	err := f.client.CoreV1().Pods(f.namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	f.untilCounts("a", counts{terminating: 1})
 	r, p := f.untilExplained("a", explain.ProblemNodeGone)
 	if !strings.Contains(p.Text, "on node node-1, which no longer exists, and is replaced only after it has ended") || len(p.Pods) != 1 || p.Pods[0] != pod.Name {

@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // twoFail makes the pods of indexes 2 and 4 of Job a fail once all others have succeeded; without indexes, the second
@@ -58,9 +59,7 @@ func (f *fixture) untilEndsAs(name string, as batchv1.JobConditionType) *batchv1
 func (f *fixture) ranIndexes(job string) string {
 	f.t.Helper()
 	list, err := f.client.CoreV1().Pods(f.namespace).List(f.t.Context(), metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NoError(f.t, err)
 	var indexes []string
 	for i := range list.Items {
 		indexes = append(indexes, list.Items[i].Annotations[batchv1.JobCompletionIndexAnnotation])
@@ -130,9 +129,7 @@ func testRetryCases(t *testing.T, builtin bool) {
 			if c.succeeded == 0 && !c.queue {
 				f.startPlugin("retry", "job/a", "--indexes", "0").wantEnd(cmdutil.ExitDone, "job.batch/a-retry-2 created\n", "It runs index 0;")
 				f.untilEndsAs("a-retry-2", batchv1.JobComplete)
-				if ran := f.ranIndexes("a-retry-2"); ran != "0" {
-					t.Errorf("ran %s", ran)
-				}
+				assert.Equal(t, f.ranIndexes("a-retry-2"), "0", "ran")
 			}
 			for _, job := range []string{"a", "a-retry-1"} { // RTY-20
 				f.startPlugin("why", job, "--full").wantEnd(cmdutil.ExitDone, "Retries: complete, by a-retry-1", "")
@@ -163,9 +160,7 @@ func testLargeRetry(t *testing.T, builtin bool) {
 	}
 	for _, edits := range [][]statusEdit{{started, counted, with(batchv1.JobFailureTarget)}, {with(batchv1.JobFailed)}} {
 		stored, err := writeStatus(t.Context(), f.client.BatchV1().Jobs(f.namespace), job, edits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		job = stored
 	}
 	f.untilSeen(job)

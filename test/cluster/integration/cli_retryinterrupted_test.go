@@ -16,6 +16,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // interrupting is a proxy that breaks one write, before or after it reaches the API server.
@@ -29,13 +30,9 @@ type interrupting struct {
 func newForwarder(t *testing.T) http.Handler {
 	t.Helper()
 	target, err := url.Parse(apiServer.Config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	transport, err := rest.TransportFor(apiServer.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
 }
 
@@ -128,9 +125,7 @@ func TestTwoRetriesAtOnce(t *testing.T) {
 	}
 	f.kubelet.play(everySucceeds)
 	f.untilComplete("a-retry-1", 6, 0)
-	if ran := f.ranIndexes("a-retry-1"); ran != "2 4" {
-		t.Errorf("ran %s", ran)
-	}
+	assert.Equal(t, f.ranIndexes("a-retry-1"), "2 4", "ran")
 }
 
 // Of many concurrent retries, exactly one has its Job run, whatever the others remove and create meanwhile.

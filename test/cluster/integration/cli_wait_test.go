@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
@@ -28,9 +29,7 @@ type command struct {
 func (f *fixture) startPlugin(args ...string) *command {
 	f.t.Helper()
 	kubeconfig := filepath.Join(f.t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600); err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NoError(f.t, os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600))
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &command{f: f, interrupt: cancel, done: make(chan error, 1)}
 	args = append(args, "-n", f.namespace, "--kubeconfig", kubeconfig)

@@ -19,6 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/serverclock"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // With a client clock that is 15 minutes ahead, Leases look expired, and new Jobs look as if no controller had worked on
@@ -50,9 +51,7 @@ func TestWrongClockOfTheClientChangesNothing(t *testing.T) {
 	job := newJob()
 	job.Spec.ManagedBy = ptr.To(managedBy)
 	job, err := client.BatchV1().Jobs(namespace).Create(t.Context(), job, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, begun := range []bool{false, true} {
 		if begun {
 			job.Status.StartTime, job.Status.Active = ptr.To(metav1.Now()), 1
@@ -71,9 +70,7 @@ func TestWrongClockOfTheClientChangesNothing(t *testing.T) {
 func explainAhead(t *testing.T, namespace string, ahead time.Duration) explain.Report {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600))
 	var out, errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
 	env := cmdutil.NewEnv(streams)
@@ -86,8 +83,6 @@ func explainAhead(t *testing.T, namespace string, ahead time.Duration) explain.R
 		t.Fatalf("%v\n%s", err, errOut.String())
 	}
 	var report explain.Report
-	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(out.Bytes(), &report))
 	return report
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // configFolder holds the kustomizations.
@@ -31,9 +32,7 @@ func newKubectl(t *testing.T) kubectl {
 	t.Helper()
 	dir := t.TempDir()
 	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600))
 	return kubectl{t: t, args: []string{"--kubeconfig", kubeconfig, "--cache-dir", filepath.Join(dir, "cache")}}
 }
 
@@ -56,9 +55,7 @@ func (k kubectl) versions(manifests string) map[string]string {
 	var list struct {
 		Items []metav1.PartialObjectMetadata `json:"items"`
 	}
-	if err := json.Unmarshal([]byte(out), &list); err != nil {
-		k.t.Fatal(err)
-	}
+	assert.NoError(k.t, json.Unmarshal([]byte(out), &list))
 	versions := map[string]string{}
 	for _, object := range list.Items {
 		versions[object.Kind+"/"+object.Name] = object.ResourceVersion
@@ -71,9 +68,7 @@ func printManifests(t *testing.T, parts string, flags ...string) string {
 	t.Helper()
 	var out bytes.Buffer
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: io.Discard}
-	if err := cli.Execute(t.Context(), append([]string{"controller", "--print-manifests=" + parts}, flags...), streams); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, cli.Execute(t.Context(), append([]string{"controller", "--print-manifests=" + parts}, flags...), streams))
 	return out.String()
 }
 
@@ -97,9 +92,7 @@ func TestManifestsApplyWithoutWarnings(t *testing.T) {
 		t.Errorf("config/default: %s", warnings)
 	}
 	first := k.versions(manifests)
-	if len(first) != strings.Count(manifests, "\nkind: ") {
-		t.Errorf("objects that are stored: %v", first)
-	}
+	assert.Equalf(t, len(first), strings.Count(manifests, "\nkind: "), "objects that are stored: %v", first)
 	if _, warnings := k.run(manifests, "apply", "-f", "-"); warnings != "" {
 		t.Errorf("what is printed: %s", warnings)
 	}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // KEP-3715's argument: a Job that grows while its success is being written continues.
@@ -74,9 +75,7 @@ func TestForeignFinalizerSurvives(t *testing.T) {
 	if want := []string{foreignFinalizer}; !slices.Equal(pod.Finalizers, want) {
 		t.Errorf("the finalizers are %v, want %v", pod.Finalizers, want)
 	}
-	if pod.Labels["edited"] != "yes" {
-		t.Errorf("the labels are %v", pod.Labels)
-	}
+	assert.Equalf(t, pod.Labels["edited"], "yes", "the labels are %v", pod.Labels)
 	if n := p.wire.answered(podPatch, 409); n > 0 {
 		t.Errorf("%d conflicts", n)
 	}

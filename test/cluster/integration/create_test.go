@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const manifestWithNames = `apiVersion: batch/v1
@@ -75,9 +76,7 @@ func TestCreatedManifestKeepsItsNames(t *testing.T) {
 	client := newClient(t, apiServer.Config, "user")
 	namespace := newNamespace(t, client)
 	kubeconfig := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600))
 	create := func(args ...string) (stdout, stderr string, code int) {
 		var out, errOut bytes.Buffer
 		streams := genericiooptions.IOStreams{In: strings.NewReader(manifestWithNames), Out: &out, ErrOut: &errOut}
@@ -110,21 +109,15 @@ func TestCreatedManifestKeepsItsNames(t *testing.T) {
 	out, errOut, code = create(ours...)
 	check(out, errOut, code, "")
 	job, err := client.BatchV1().Jobs(namespace).Get(t.Context(), "named", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if job.Annotations[rulename.Annotation] != "1=ExitCode2" || job.Spec.ManagedBy == nil || *job.Spec.ManagedBy != controller.DefaultManagedBy || job.ManagedFields[0].Manager != "kubectl-batchjob" {
 		t.Errorf("%v, %v", job.ObjectMeta, job.Spec.ManagedBy)
 	}
 	cron, err := client.BatchV1().CronJobs(namespace).Get(t.Context(), "nightly", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if template := cron.Spec.JobTemplate; template.Annotations[rulename.Annotation] != "0=Evicted" || template.Spec.ManagedBy == nil || len(cron.Annotations) > 0 {
 		t.Errorf("%v", cron)
 	}
 	_, errOut, _ = create()
-	if !strings.Contains(errOut, `<stdin>:1:1: the API server answered: jobs.batch "named" already exists (AlreadyExists)`) {
-		t.Errorf("%s", errOut)
-	}
+	assert.Contains(t, errOut, `<stdin>:1:1: the API server answered: jobs.batch "named" already exists (AlreadyExists)`)
 }

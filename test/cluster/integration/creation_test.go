@@ -14,6 +14,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // noRetry makes a controller that does not retry by itself within a test.
@@ -37,7 +38,7 @@ func (f *fixture) quota(pods, cpu string) {
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		f.t.Fatalf("creating the quota: %v", err)
 	}
-	if err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+	assert.NoError(f.t, retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		q, err := quotas.Get(f.t.Context(), "pods", metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -51,9 +52,7 @@ func (f *fixture) quota(pods, cpu string) {
 		}
 		_, err = quotas.UpdateStatus(f.t.Context(), q, metav1.UpdateOptions{})
 		return err
-	}); err != nil {
-		f.t.Fatalf("setting the quota: %v", err)
-	}
+	}), "setting the quota")
 	f.until("the quota counts", func() bool {
 		greedy := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "greedy"}, Spec: newJob().Spec.Template.Spec}
 		greedy.Spec.Containers[0].Resources = asking("100")
@@ -106,9 +105,7 @@ func TestTerminatingNamespaceIsNoError(t *testing.T) {
 	pods := f.untilActive(2)
 	f.kubelet.run(pods...)
 	f.untilCounts("a", counts{active: 2, ready: 2})
-	if err := f.client.CoreV1().Namespaces().Delete(f.t.Context(), f.namespace, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, f.client.CoreV1().Namespaces().Delete(f.t.Context(), f.namespace, metav1.DeleteOptions{}))
 	posts := len(p.wire.recorded(podPost))
 	for i := range 5 {
 		f.edit("a", map[string]any{"parallelism": 10 * (i + 1)})

@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // controllerAccount creates a service account with the controller's permissions (JOB-48) in the namespace.
@@ -35,9 +37,7 @@ func (f *fixture) controllerAccount() string {
 			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: f.namespace, Name: name}},
 		}, metav1.CreateOptions{})
 	}
-	if err != nil {
-		f.t.Fatalf("making a role: %v", err)
-	}
+	assert.NoError(f.t, err, "making a role")
 	return name
 }
 
@@ -45,24 +45,18 @@ func (f *fixture) controllerAccount() string {
 func (f *fixture) tokenFor(account, secret string) string {
 	f.t.Helper()
 	held, err := f.client.CoreV1().Secrets(f.namespace).Create(f.t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: secret}}, metav1.CreateOptions{})
-	if err != nil {
-		f.t.Fatalf("making a secret: %v", err)
-	}
+	assert.NoError(f.t, err, "making a secret")
 	answer, err := f.client.CoreV1().ServiceAccounts(f.namespace).CreateToken(f.t.Context(), account, &authenticationv1.TokenRequest{
 		Spec: authenticationv1.TokenRequestSpec{BoundObjectRef: &authenticationv1.BoundObjectReference{Kind: "Secret", APIVersion: "v1", Name: secret, UID: held.UID}},
 	}, metav1.CreateOptions{})
-	if err != nil {
-		f.t.Fatalf("asking for a token: %v", err)
-	}
+	assert.NoError(f.t, err, "asking for a token")
 	return answer.Status.Token
 }
 
 // revoke invalidates a token, and waits until the API server, which caches tokens for ten seconds, rejects it.
 func (f *fixture) revoke(token, secret string) {
 	f.t.Helper()
-	if err := f.client.CoreV1().Secrets(f.namespace).Delete(f.t.Context(), secret, metav1.DeleteOptions{}); err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NoError(f.t, f.client.CoreV1().Secrets(f.namespace).Delete(f.t.Context(), secret, metav1.DeleteOptions{}))
 	config := rest.AnonymousClientConfig(apiServer.Config)
 	config.BearerToken = token
 	probe := newClient(f.t, config, "probe")
@@ -94,9 +88,7 @@ func TestControllerGoesOnAfterExpiredCredentials(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	give := func(token string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(file, []byte(token), 0o600))
 	}
 	first := f.tokenFor(account, "first")
 	give(first)

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // forbid creates an admission policy that rejects writes to pods of the namespace, and waits until probe fails because
@@ -38,9 +39,7 @@ func (f *fixture) forbid(operation admissionv1.OperationType, expression string,
 	if err == nil {
 		_, err = api.ValidatingAdmissionPolicyBindings().Create(f.t.Context(), binding, metav1.CreateOptions{})
 	}
-	if err != nil {
-		f.t.Fatalf("making an admission policy: %v", err)
-	}
+	assert.NoError(f.t, err, "making an admission policy")
 	remove := func(ctx context.Context) error {
 		if err := api.ValidatingAdmissionPolicyBindings().Delete(ctx, name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 			return err
@@ -57,9 +56,7 @@ func (f *fixture) forbid(operation admissionv1.OperationType, expression string,
 	})
 	f.until("the admission policy counts", func() bool { return probe() != nil })
 	return func() {
-		if err := remove(context.Background()); err != nil {
-			f.t.Fatal(err)
-		}
+		assert.NoError(f.t, remove(context.Background()))
 		f.until("the admission policy does not count anymore", func() bool { return probe() == nil })
 	}
 }

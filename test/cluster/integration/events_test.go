@@ -21,6 +21,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // eventClient returns an option for a controller whose separate event client may only create and patch events (JOB-48),
@@ -38,9 +39,7 @@ func (f *fixture) eventClient() (option func(*controller.Config), sent *wire) {
 			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 		}, metav1.CreateOptions{})
 	}
-	if err != nil {
-		f.t.Fatalf("making a role: %v", err)
-	}
+	assert.NoError(f.t, err, "making a role")
 	config := rest.CopyConfig(apiServer.Config)
 	config.Impersonate.UserName = user
 	sent = &wire{}
@@ -57,14 +56,10 @@ func (f *fixture) eventClient() (option func(*controller.Config), sent *wire) {
 func (f *fixture) follow() (writes func() map[string]int) {
 	f.t.Helper()
 	list, err := f.client.CoreV1().Events(f.namespace).List(f.t.Context(), metav1.ListOptions{})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NoError(f.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	w, err := toolswatch.NewRetryWatcherWithContext(ctx, list.ResourceVersion, &cache.ListWatch{WatchFuncWithContext: f.client.CoreV1().Events(f.namespace).Watch})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NoError(f.t, err)
 	f.t.Cleanup(cancel)
 	seen := map[string]int{}
 	return func() map[string]int {
@@ -90,9 +85,7 @@ func (f *fixture) follow() (writes func() map[string]int) {
 func (f *fixture) everyEvent() []corev1.Event {
 	f.t.Helper()
 	list, err := f.client.CoreV1().Events(f.namespace).List(f.t.Context(), metav1.ListOptions{})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NoError(f.t, err)
 	return list.Items
 }
 
@@ -179,9 +172,7 @@ func (f *fixture) telling(c *controller.Config) {
 func (f *fixture) events(job string) []corev1.Event {
 	f.t.Helper()
 	list, err := f.client.CoreV1().Events(f.namespace).List(f.t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.kind=Job,involvedObject.name=" + job})
-	if err != nil {
-		f.t.Fatalf("listing events: %v", err)
-	}
+	assert.NoError(f.t, err, "listing events")
 	return list.Items
 }
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // counts are the numbers of a Job's status, uncounted pods included.
@@ -45,9 +46,7 @@ func (f *fixture) untilJob(name, what string, reached func(*batchv1.Job) bool) *
 func (f *fixture) untilPodsAreSeen() {
 	f.t.Helper()
 	list, err := f.client.CoreV1().Pods(f.namespace).List(f.t.Context(), metav1.ListOptions{})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NoError(f.t, err)
 	f.until("the history shows the pods as they are", func() bool { return f.history.hasSeen(list.Items) })
 }
 

@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // patience is how long a test waits for anything before it fails: far more than a busy machine needs.
@@ -52,9 +54,7 @@ func newNamespace(t testing.TB, client kubernetes.Interface) string {
 	ns, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "it-", Annotations: map[string]string{"test": t.Name()},
 	}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatalf("creating a namespace: %v", err)
-	}
+	assert.NoError(t, err, "creating a namespace")
 	return ns.Name
 }
 

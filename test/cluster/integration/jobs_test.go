@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const (
@@ -80,9 +81,7 @@ func named(name string, job *batchv1.Job) *batchv1.Job {
 func (f *fixture) create(job *batchv1.Job) *batchv1.Job {
 	f.t.Helper()
 	job, err := f.client.BatchV1().Jobs(f.namespace).Create(f.t.Context(), job, metav1.CreateOptions{})
-	if err != nil {
-		f.t.Fatalf("creating the Job: %v", err)
-	}
+	assert.NoError(f.t, err, "creating the Job")
 	f.untilSeen(job)
 	return job
 }
@@ -96,13 +95,9 @@ func (f *fixture) edit(job string, spec map[string]any) {
 func (f *fixture) patchJob(job string, fields map[string]any) {
 	f.t.Helper()
 	patch, err := json.Marshal(fields)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NoError(f.t, err)
 	stored, err := f.client.BatchV1().Jobs(f.namespace).Patch(f.t.Context(), job, types.MergePatchType, patch, metav1.PatchOptions{})
-	if err != nil {
-		f.t.Fatalf("editing the Job: %v", err)
-	}
+	assert.NoError(f.t, err, "editing the Job")
 	f.untilSeen(stored)
 }
 
@@ -122,9 +117,7 @@ func (f *fixture) deletePods(pods ...*corev1.Pod) {
 	f.t.Helper()
 	for _, pod := range pods {
 		options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}}
-		if err := f.client.CoreV1().Pods(f.namespace).Delete(f.t.Context(), pod.Name, options); err != nil {
-			f.t.Fatalf("deleting the pod: %v", err)
-		}
+		assert.NoError(f.t, f.client.CoreV1().Pods(f.namespace).Delete(f.t.Context(), pod.Name, options), "deleting the pod")
 		f.until("the history shows the deletion", func() bool {
 			now := f.history.pod(pod.UID)
 			return now == nil || now.DeletionTimestamp != nil
@@ -147,13 +140,9 @@ func (f *fixture) patchPod(pod *corev1.Pod, metadata map[string]any) {
 	f.t.Helper()
 	metadata["uid"] = pod.UID
 	patch, err := json.Marshal(map[string]any{"metadata": metadata})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NoError(f.t, err)
 	stored, err := f.client.CoreV1().Pods(f.namespace).Patch(f.t.Context(), pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
-	if err != nil {
-		f.t.Fatalf("editing the pod: %v", err)
-	}
+	assert.NoError(f.t, err, "editing the pod")
 	f.untilSeen(stored)
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // kubelet acts as a node on the pods of the test's namespace.
@@ -197,9 +198,7 @@ func (k *kubelet) failBy(pod *corev1.Pod, condition corev1.PodCondition) {
 func (k *kubelet) write(pod *corev1.Pod, status corev1.PodStatus) {
 	k.f.t.Helper()
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID}, "status": status})
-	if err != nil {
-		k.f.t.Fatal(err)
-	}
+	assert.NoError(k.f.t, err)
 	stored, err := k.client.CoreV1().Pods(pod.Namespace).Patch(k.f.t.Context(), pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	if err != nil {
 		k.f.t.Fatalf("writing the status of pod %s: %v", pod.Name, err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
@@ -73,9 +74,7 @@ func (f *fixture) startReplicaAt(at *rest.Config, identity string, t times, opti
 		Client: newControllerClient(f.t, lease, controller.FieldManager), Namespace: f.namespace, Name: "lease", Identity: identity,
 		LeaseDuration: t.lease, RenewDeadline: t.renew, RetryPeriod: t.retry,
 	}
-	if err := election.Validate(); err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NoError(f.t, election.Validate())
 	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(r.log), textlogger.Verbosity(5)))
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
 	r.cancel = cancel
@@ -154,9 +153,7 @@ var (
 func (f *fixture) leaseNow() *coordinationv1.Lease {
 	f.t.Helper()
 	lease, err := f.client.CoordinationV1().Leases(f.namespace).Get(context.Background(), "lease", metav1.GetOptions{})
-	if err != nil {
-		f.t.Fatalf("reading the Lease: %v", err)
-	}
+	assert.NoError(f.t, err, "reading the Lease")
 	return lease
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // registryPolicy accepts only images of one registry.
@@ -95,9 +96,7 @@ func TestLintReportsPoliciesAndWebhooksOfTheCluster(t *testing.T) {
 func lintWithServer(t *testing.T, namespace string) string {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600))
 	var out bytes.Buffer
 	streams := genericiooptions.IOStreams{In: strings.NewReader(twoJobs), Out: &out, ErrOut: &out}
 	cmdutil.PrintError(&out, cli.Execute(t.Context(), []string{"lint", "-f", "-", "--server", "--kubeconfig", kubeconfig, "-n", namespace}, streams))
@@ -106,9 +105,7 @@ func lintWithServer(t *testing.T, namespace string) string {
 
 func startPolicy(a *admission) {
 	for _, document := range []string{registryPolicy, registryBinding} {
-		if err := a.create([]byte(document)); err != nil {
-			a.t.Fatal(err)
-		}
+		assert.NoError(a.t, a.create([]byte(document)))
 	}
 }
 

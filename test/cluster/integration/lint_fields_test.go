@@ -22,6 +22,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/mutations"
 )
 
@@ -85,9 +86,7 @@ func TestLintAndTheAPIServerTogetherMissNothing(t *testing.T) {
 	t.Parallel()
 	s := newLintServer(t)
 	originals, err := mutations.WithAllFields()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, o := range originals {
 		if a := s.ask(t.Context(), mutations.FieldMutation{Object: o}); a.err != nil || a.rejects() || len(rejected(a.ours)) > 0 {
 			t.Errorf("%v: %v, %+v, %+v", o["metadata"], a.err, a.verdict, rejected(a.ours))
@@ -181,9 +180,7 @@ func compareTable(t *testing.T, page, name, want string) (table string, same boo
 	t.Helper()
 	path := filepath.Join("..", "..", "..", page)
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	start, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
 	before, rest, _ := strings.Cut(string(text), start)
 	table, after, _ := strings.Cut(rest, end)
@@ -191,9 +188,7 @@ func compareTable(t *testing.T, page, name, want string) (table string, same boo
 	case table == want:
 		return table, true
 	case *rewrite:
-		if err := os.WriteFile(path, []byte(before+start+want+end+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(path, []byte(before+start+want+end+after), 0o600))
 		return want, true
 	}
 	t.Errorf("the table of %s is not that of this test; run it with -rewrite", page)
@@ -207,9 +202,7 @@ func TestWhatLintAcceptedIsFoundWithTheAPIServer(t *testing.T) {
 	t.Parallel()
 	s := newLintServer(t)
 	data, err := os.ReadFile("testdata/rejected.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	changed, found := 0, 0
 	for line := range strings.Lines(string(data)) {
 		path, text, isChange := strings.Cut(strings.TrimSpace(line), "\t")

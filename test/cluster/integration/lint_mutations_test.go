@@ -21,6 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/mutations"
 )
 
@@ -96,9 +97,7 @@ func (s *lintServer) send(ctx context.Context, o *manifest.Object) (string, erro
 func unlinted(t *testing.T) map[string]string {
 	t.Helper()
 	file, err := os.Open(filepath.Join("testdata", "mutations", "unlinted.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer file.Close()
 	reasons := map[string]string{}
 	for lines := bufio.NewScanner(file); lines.Scan(); {
@@ -115,9 +114,7 @@ func TestLintRejectsTheMistakesThatTheAPIServerRejects(t *testing.T) {
 	t.Parallel()
 	s := newLintServer(t)
 	manifests, err := mutations.Manifests()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var all []tried
 	for _, m := range mutations.All(manifests) {
 		all = append(all, triedObjects(m)...)

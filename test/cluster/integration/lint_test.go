@@ -21,6 +21,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // lintBase is a Job without findings.
@@ -38,9 +39,7 @@ spec:
 func lintChanges(t *testing.T) (changes []string) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/changes.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var places []string
 	complete := true // the places of the next changes
 	for line := range strings.Lines(string(data)) {
@@ -121,9 +120,7 @@ func newLintServer(t *testing.T) *lintServer {
 	config := rest.CopyConfig(apiServer.Config)
 	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
 	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return &lintServer{t: t, client: client, into: newNamespace(t, newClient(t, apiServer.Config, "user"))}
 }
 
@@ -148,9 +145,7 @@ func (s *lintServer) compare(what, resource string, object map[string]any) {
 			answers = append(answers, f.Field+": "+f.Message)
 		}
 	}
-	if (err != nil) != (len(answers) > 0) {
-		s.t.Errorf("%.300s\nthe API server: %v\nlint: %q", what, err, answers)
-	}
+	assert.Equalf(s.t, (err != nil), (len(answers) > 0), "%.300s\nthe API server: %v\nlint: %q", what, err, answers)
 }
 
 // jsonNumbers converts floats from YAML to integers.

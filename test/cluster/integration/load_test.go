@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // createWarned creates a Job, and returns the API server's warnings.
@@ -21,9 +22,7 @@ func (f *fixture) createWarned(job *batchv1.Job) (*batchv1.Job, string) {
 	config := rest.CopyConfig(apiServer.Config)
 	config.WarningHandler = output
 	stored, err := newClient(f.t, config, "user").BatchV1().Jobs(f.namespace).Create(f.t.Context(), job, metav1.CreateOptions{})
-	if err != nil {
-		f.t.Fatalf("creating the Job: %v", err)
-	}
+	assert.NoError(f.t, err, "creating the Job")
 	f.untilSeen(stored)
 	return stored, strings.Join(output.texts, "\n")
 }
@@ -36,16 +35,12 @@ func TestJobLargerThanRecommendedCompletes(t *testing.T) {
 	const indexes, left = 100_001, 4
 	f := newFixture(t)
 	job, warning := f.createWarned(newJob(indexed(indexes), parallelism(10_001)))
-	if !strings.Contains(warning, "completedIndexes") {
-		t.Errorf("the API server warns of %q", warning)
-	}
+	assert.Contains(t, warning, "completedIndexes", "the API server warns of")
 	stored, err := writeStatus(t.Context(), f.client.BatchV1().Jobs(f.namespace), job, []statusEdit{started, func(s *batchv1.JobStatus) {
 		s.CompletedIndexes, s.Succeeded = "0-99996", indexes-left
 		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
 	}})
-	if err != nil {
-		t.Fatalf("writing the status: %v", err)
-	}
+	assert.NoError(t, err, "writing the status")
 	f.untilSeen(stored)
 	f.startController()
 	pods := f.untilActive(left)

@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // manyPods is a failed Job with one pod for each index. It is written to etcd directly, in the API server's format,
@@ -44,9 +45,7 @@ func storeManyPods(t testing.TB, client kubernetes.Interface, namespace, name st
 			}},
 		},
 	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var failed []int32
 	for index := range pods {
 		if phaseOf(index) == corev1.PodFailed {
@@ -176,9 +175,7 @@ func (w *etcdWriter) put(resource string, object storedObject) {
 	var value bytes.Buffer
 	versions := schema.GroupVersions{corev1.SchemeGroupVersion, batchv1.SchemeGroupVersion}
 	codec := scheme.Codecs.EncoderForVersion(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), versions)
-	if err := codec.Encode(object, &value); err != nil {
-		w.t.Fatal(err)
-	}
+	assert.NoError(w.t, codec.Encode(object, &value))
 	key := "/registry/" + resource + "/" + object.GetNamespace() + "/" + object.GetName()
 	w.pending = append(w.pending, map[string]any{"requestPut": map[string]any{"key": []byte(key), "value": value.Bytes()}})
 	if len(w.pending) == maxTransaction {
@@ -189,14 +186,10 @@ func (w *etcdWriter) put(resource string, object storedObject) {
 func (w *etcdWriter) flush() {
 	w.t.Helper()
 	body, err := json.Marshal(map[string]any{"success": w.pending})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	assert.NoError(w.t, err)
 	w.pending = nil
 	response, err := http.Post(apiServer.Etcd+"/v3/kv/txn", "application/json", bytes.NewReader(body))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	assert.NoError(w.t, err)
 	defer func() { _ = response.Body.Close() }()
 	if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusOK {
 		w.t.Fatalf("etcd answered %s: %s, %v", response.Status, text, err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Each index fails by another rule, one by no rule, and the last one by the rule that fails the Job.
@@ -265,9 +266,7 @@ func (m *meter) counts(c *controller.Config) { c.Metrics = m.metrics }
 func (m *meter) read(names ...string) map[string]float64 {
 	m.f.t.Helper()
 	families, err := m.registry.Gather()
-	if err != nil {
-		m.f.t.Fatalf("gathering metrics: %v", err)
-	}
+	assert.NoError(m.f.t, err, "gathering metrics")
 	series := map[string]float64{}
 	for _, family := range families {
 		name, ours := strings.CutPrefix(family.GetName(), "job_controller_")

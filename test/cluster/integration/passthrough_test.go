@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Pods get the schedulingGroup of the template, and no other object is created for it.
@@ -136,14 +137,10 @@ func (f *fixture) rawSpec(job *batchv1.Job) map[string]any {
 	f.t.Helper()
 	text, err := f.client.BatchV1().RESTClient().Get().Namespace(f.namespace).Resource("jobs").Name(job.Name).
 		SetHeader("Accept", "application/json").VersionedParams(&metav1.GetOptions{}, metav1.ParameterCodec).DoRaw(f.t.Context())
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NoError(f.t, err)
 	var object struct {
 		Spec map[string]any `json:"spec"`
 	}
-	if err := json.Unmarshal(text, &object); err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NoError(f.t, json.Unmarshal(text, &object))
 	return object.Spec
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
@@ -23,9 +24,7 @@ import (
 func newClient(t testing.TB, config *rest.Config, agent string) kubernetes.Interface {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(clientConfig(config, agent))
-	if err != nil {
-		t.Fatalf("making a client: %v", err)
-	}
+	assert.NoError(t, err, "making a client")
 	return client
 }
 
@@ -33,9 +32,7 @@ func newClient(t testing.TB, config *rest.Config, agent string) kubernetes.Inter
 func newControllerClient(t *testing.T, config *rest.Config, agent string) kube.Interface {
 	t.Helper()
 	client, err := kube.NewForConfig(clientConfig(config, agent))
-	if err != nil {
-		t.Fatalf("making a client: %v", err)
-	}
+	assert.NoError(t, err, "making a client")
 	return client
 }
 
@@ -93,9 +90,7 @@ func (f *fixture) startControllerAt(at *rest.Config, options ...func(*controller
 		o(&config)
 	}
 	r, err := controller.New(config)
-	if err != nil {
-		f.t.Fatalf("making a controller: %v", err)
-	}
+	assert.NoError(f.t, err, "making a controller")
 	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(p.log), textlogger.Verbosity(5)))
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
 	p.runtime, p.cancel = r, cancel

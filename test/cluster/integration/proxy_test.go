@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // proxy is a TCP proxy in front of the API server that can be closed and opened again.
@@ -49,9 +51,7 @@ func (p *proxy) config(config *rest.Config) *rest.Config {
 func (p *proxy) open() {
 	p.t.Helper()
 	listener, err := net.Listen("tcp", p.addr)
-	if err != nil {
-		p.t.Fatalf("opening the proxy: %v", err)
-	}
+	assert.NoError(p.t, err, "opening the proxy")
 	p.addr = listener.Addr().String()
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -28,6 +28,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 var rewrite = flag.Bool("rewrite", false,
@@ -85,15 +86,11 @@ type counter struct {
 func startCounter(t *testing.T, expected int, enough func()) *counter {
 	t.Helper()
 	target, err := url.Parse(apiServer.Config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	config := rest.CopyConfig(apiServer.Config)
 	config.DisableCompression = true // The client requests compression itself.
 	transport, err := rest.TransportFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	c := &counter{asked: map[string]bool{}, read: map[string]bool{}, expected: expected, enough: enough}
 	proxy := &httputil.ReverseProxy{
 		Transport: transport, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
@@ -172,9 +169,7 @@ func measure(t *testing.T, namespace, job, args string, watches int) cost {
 		last = 2 // The last word is completed.
 	}
 	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600))
 	words = slices.Insert(words, last, "-n", namespace, "--kubeconfig", kubeconfig, "--server", c.server.URL)
 	var out, errOut bytes.Buffer
 	_ = cli.Execute(ctx, words, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}) // The Job has failed.
@@ -221,18 +216,14 @@ func withRows(page []byte, rows string) []byte {
 func TestOnlyTheTableOfVerbsIsRewritten(t *testing.T) {
 	page := "A\n\n| c | d |\n|---|---:|\n| 5 | 6 |\n\nB\n\n| verb | 10 pods: requests |\n|---|---:|\n| 1 | 2 |\n| 3 | 4 |\n\nC\n"
 	want := strings.Replace(page, "| 1 | 2 |\n| 3 | 4 |\n", "| 7 | 8 |\n", 1)
-	if got := string(withRows([]byte(page), "| 7 | 8 |\n")); got != want {
-		t.Errorf("got %s", got)
-	}
+	assert.Equal(t, string(withRows([]byte(page), "| 7 | 8 |\n")), want)
 }
 
 // makeCronJobOf creates a CronJob that owns the Job of its name.
 func makeCronJobOf(t *testing.T, client kubernetes.Interface, namespace, name string) {
 	t.Helper()
 	job, err := client.BatchV1().Jobs(namespace).Get(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	template := batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: *job.Spec.Template.DeepCopy()}}
 	template.Spec.Template.Labels = nil
 	cronJob := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.CronJobSpec{Schedule: "0 3 * * *", JobTemplate: template}}
@@ -258,9 +249,7 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 	}
 	path := filepath.Join("..", "..", "..", "docs", "scaling.md")
 	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	table := ""
 	for _, verb := range measuredVerbs {
 		var costs []cost
@@ -286,8 +275,6 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 	}
 	if *rewrite {
 		page = withRows(page, table)
-		if err := os.WriteFile(path, page, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(path, page, 0o644))
 	}
 }

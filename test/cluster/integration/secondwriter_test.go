@@ -1,12 +1,13 @@
 package integration
 
 import (
-	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/retry"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // MGB-16: another controller writes the status of our Job, as the built-in one does on a cluster that does not know
@@ -32,18 +33,14 @@ func TestSecondWriterIsNoticed(t *testing.T) {
 		stored, err = api.UpdateStatus(t.Context(), now, metav1.UpdateOptions{})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	f.untilSeen(stored)
 	f.untilCounts("a", counts{active: 2, succeeded: 1})
 	f.kubelet.succeed(pods[1:]...)
 	f.untilComplete("a", 3, 0)
 	f.untilReleased()
 	m.until(map[string]float64{"foreign_status_writes_total{}": 1}, "foreign_status_writes_total")
-	if log := p.log.String(); !strings.Contains(log, `managers="kube-controller-manager"`) {
-		t.Error("the log does not say who wrote the status")
-	}
+	assert.Contains(t, p.log.String(), `managers="kube-controller-manager"`, "the log does not say who wrote the status")
 	f.until("an event tells of it", func() bool {
 		events, err := f.client.CoreV1().Events(f.namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "reason=StatusWrittenByOthers"})
 		return err == nil && len(events.Items) == 1 && events.Items[0].InvolvedObject.UID == job.UID

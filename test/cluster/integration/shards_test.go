@@ -19,6 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
@@ -44,9 +45,7 @@ func (f *fixture) startSharer(at *rest.Config, identity, managedBy string, shard
 		Client: config.Client, Namespace: f.namespace, Name: "lease", Identity: identity,
 		LeaseDuration: briefLease.lease, RenewDeadline: briefLease.renew, RetryPeriod: briefLease.retry,
 	}}
-	if err := sharding.Validate(); err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NoError(f.t, sharding.Validate())
 	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(r.log), textlogger.Verbosity(3)))
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
 	r.cancel = cancel

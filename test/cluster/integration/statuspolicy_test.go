@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // rejections records status writes that the API server would have found invalid.
@@ -136,9 +137,7 @@ func (f *fixture) wantOnlyStatusOf(before, after *batchv1.Job) {
 		}
 		owned++
 		fields := map[string]any{}
-		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
-			f.t.Fatal(err)
-		}
+		assert.NoError(f.t, json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields))
 		delete(fields, "f:status")
 		if entry.Subresource != "status" || len(fields) > 0 {
 			f.t.Errorf("Job %s: the controller owns %s through the subresource %q", after.Name, entry.FieldsV1.GetRawString(), entry.Subresource)
@@ -182,9 +181,7 @@ func TestPodIsGoneBeforeItsRelease(t *testing.T) {
 			if n := p.wire.answered(podPatch, http.StatusNotFound); n != 1 {
 				t.Errorf("%d patches found no pod, want 1", n)
 			}
-			if log := p.log.String(); strings.Contains(log, "Sync failed") {
-				t.Error("that the pod is gone is taken for a failure")
-			}
+			assert.NotContains(t, p.log.String(), "Sync failed", "that the pod is gone is taken for a failure")
 			m.until(map[string]float64{
 				"terminated_pods_tracking_finalizer_total{event=add}":    1,
 				"terminated_pods_tracking_finalizer_total{event=delete}": 1,

@@ -18,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/invariants"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // statusEdit changes a status that the test itself writes.
@@ -108,9 +109,7 @@ func TestStatusRulesAreThoseOfTheAPIServer(t *testing.T) {
 			options = append(options, c.job)
 		}
 		job, err := jobs.Create(t.Context(), named(fmt.Sprintf("job-%d", i), newJob(options...)), metav1.CreateOptions{})
-		if err != nil {
-			t.Fatalf("creating a Job: %v", err)
-		}
+		assert.NoError(t, err, "creating a Job")
 		stored, err := writeStatus(t.Context(), jobs, job, c.before)
 		if err != nil {
 			t.Errorf("%s: the status before is rejected: %v", c.rule, err)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // These tests do not run in parallel with others, because kube-controller-manager works on all namespaces.
@@ -55,9 +56,7 @@ func (f *fixture) createDueCronJob(name string, spec batchv1.JobSpec) {
 			Schedule: fmt.Sprintf("%d * * * *", due.Minute()), TimeZone: ptr.To("UTC"), JobTemplate: batchv1.JobTemplateSpec{Spec: spec},
 		},
 	}, metav1.CreateOptions{})
-	if err != nil {
-		f.t.Fatalf("creating a CronJob: %v", err)
-	}
+	assert.NoError(f.t, err, "creating a CronJob")
 	cron.Status.LastScheduleTime = ptr.To(metav1.NewTime(due.Add(-time.Minute)))
 	if _, err := api.UpdateStatus(f.t.Context(), cron, metav1.UpdateOptions{}); err != nil {
 		f.t.Fatalf("moving back the last run: %v", err)

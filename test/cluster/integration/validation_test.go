@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // lint_test.go compares the API server's rejections of new Jobs with lint.
@@ -120,9 +121,7 @@ func newIdleJobs(t *testing.T) idleJobs {
 func (s idleJobs) store(name string, options ...jobOption) *batchv1.Job {
 	s.t.Helper()
 	job, err := s.jobs.Create(s.t.Context(), named(name, newJob(append(options, managedBy(otherController))...)), metav1.CreateOptions{})
-	if err != nil {
-		s.t.Fatalf("creating a Job: %v", err)
-	}
+	assert.NoError(s.t, err, "creating a Job")
 	return job
 }
 
@@ -130,9 +129,7 @@ func (s idleJobs) store(name string, options ...jobOption) *batchv1.Job {
 func (s idleJobs) edits(what string, job *batchv1.Job, field string, value any, valid bool) {
 	s.t.Helper()
 	patch, err := json.Marshal(map[string]any{"spec": map[string]any{field: value}})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	assert.NoError(s.t, err)
 	_, err = s.jobs.Patch(s.t.Context(), job.Name, types.MergePatchType, patch, metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
 	if valid {
 		if err != nil {

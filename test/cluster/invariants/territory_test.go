@@ -1,7 +1,6 @@
 package invariants
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func writtenBy(manager, subresource string) func(*corev1.Pod) {
@@ -75,9 +76,7 @@ func TestTerritoryReportsWhatItDidNotSee(t *testing.T) {
 		territory.Check(s.versions)
 	}
 	want := []string{"nobody wrote the status of a Job that is ours", "there was no Job that is built-in by its reserved name"}
-	if got := territory.Missing(); !slices.Equal(got, want) {
-		t.Errorf("it misses %q, want %q", got, want)
-	}
+	assert.SlicesEqual(t, territory.Missing(), want, "it misses")
 	territory.Check(storyOf(nil).edit(jobWrittenBy(ourManager, "status")).versions)
 	territory.Check(storyOf(of(ptr.To(batchv1.JobControllerName))).edit(jobWrittenBy(builtInManager, "status")).versions)
 	if got := territory.Missing(); len(got) > 0 || !strings.HasPrefix(territory.String(), "2 ours (1 with a status), 1 built-in (1 with a status)") {

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
@@ -86,9 +87,7 @@ func TestDeletedJobIsExplained(t *testing.T) {
 	r := kubectl(t, ns, "batchjob", "why", j.Name)
 	wantParts(t, "why", r.ErrOut, []string{`job "import" not found`, "it completed", "ttlSecondsAfterFinished"})
 	if dir := os.Getenv(answersDir); dir != "" {
-		if err := os.WriteFile(filepath.Join(dir, "import.txt"), []byte(r.ErrOut), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(filepath.Join(dir, "import.txt"), []byte(r.ErrOut), 0o644))
 	}
 }
 
@@ -96,9 +95,7 @@ func TestDeletedJobIsExplained(t *testing.T) {
 func shop(t *testing.T) string {
 	t.Helper()
 	ns, err := leash.Namespace(t.Context(), client, metav1.ObjectMeta{Name: "shop"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	t.Cleanup(func() { _ = client.CoreV1().Namespaces().Delete(context.Background(), ns, metav1.DeleteOptions{}) })
 	return ns
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
 )
 
@@ -21,9 +22,7 @@ func TestConformanceWithRealContainers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"--pods", "image", "--image", "busybox:1.37", "-o", "json"}, args...)
 			r, err := command.Run(t.Context(), 15*time.Minute, "", filepath.Join(root, "bin", "conformance"), args...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			if dir := os.Getenv("BATCHJOB_CONFORMANCE_REPORTS"); dir != "" {
 				if err := os.WriteFile(filepath.Join(dir, "node-"+name+".json"), []byte(r.Out), 0o600); err != nil {
 					t.Error(err)

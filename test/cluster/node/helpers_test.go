@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
@@ -69,9 +70,7 @@ func namespace(t *testing.T) string {
 	ns, err := leash.Namespace(t.Context(), client, metav1.ObjectMeta{
 		GenerateName: "node-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	t.Cleanup(func() { _ = client.CoreV1().Namespaces().Delete(context.Background(), ns, metav1.DeleteOptions{}) })
 	return ns
 }
@@ -88,18 +87,14 @@ func eventually(t *testing.T, what string, reached func(context.Context) bool) {
 func job(t *testing.T, ns, name string) *batchv1.Job {
 	t.Helper()
 	job, err := client.BatchV1().Jobs(ns).Get(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return job
 }
 
 func pods(ctx context.Context, t *testing.T, ns, selector string) []corev1.Pod {
 	t.Helper()
 	list, err := client.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{LabelSelector: selector})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return list.Items
 }
 
@@ -130,8 +125,6 @@ func settled(d *appsv1.Deployment) bool {
 func file(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return string(data)
 }

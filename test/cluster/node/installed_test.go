@@ -16,15 +16,15 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 7, point 1: config/default is applied without a warning, and two pods with the built image become ready without
 // a restart.
 func TestInstalledPodsBecomeReady(t *testing.T) {
 	t.Logf("available %.1f s after kubectl apply", installed.took.Seconds())
-	if strings.Contains(installed.output, "Warning") {
-		t.Errorf("kubectl apply warns:\n%s", installed.output)
-	}
+	assert.NotContains(t, installed.output, "Warning", "kubectl apply warns")
 	for _, pod := range twoReady(t) {
 		status := pod.Status.ContainerStatuses[0]
 		if status.RestartCount != 0 || !status.Ready || pod.Status.QOSClass != corev1.PodQOSBurstable {
@@ -85,9 +85,7 @@ func TestProcessIsConfined(t *testing.T) {
 			"Uid: 65532 65532 65532 65532", "Gid: 65532 65532 65532 65532", "NoNewPrivs: 1", "Seccomp: 2",
 			"CapPrm: 0000000000000000 CapEff: 0000000000000000 CapBnd: 0000000000000000",
 		})
-		if environ := file(t, filepath.Join(dir, "environ")); !strings.Contains(environ, "GOMEMLIMIT=460MiB\x00") {
-			t.Errorf("its environment is %q", environ)
-		}
+		assert.Contains(t, file(t, filepath.Join(dir, "environ")), "GOMEMLIMIT=460MiB\x00", "its environment")
 		for line := range strings.Lines(file(t, filepath.Join(dir, "mountinfo"))) {
 			if f := strings.Fields(line); f[4] == "/" && !strings.HasPrefix(f[5], "ro,") {
 				t.Errorf("its root can be written to: %s", line)
@@ -100,9 +98,7 @@ func TestProcessIsConfined(t *testing.T) {
 func processesOf(t *testing.T) (dirs []string) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, name := range files {
 		data, err := os.ReadFile(name)
 		if err == nil && bytes.HasPrefix(data, []byte("/kubectl-batchjob\x00controller\x00")) {
@@ -129,20 +125,14 @@ func get(t *testing.T, asking *http.Client, url, token string) (code int, body s
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	resp, err := asking.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return resp.StatusCode, string(data)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 7, point 1: the sample Jobs of the documentation end as their comments say.
@@ -248,9 +249,7 @@ echo "run $run, line 1"; echo "run $run, line 2"; printf "run $run, panic"; [ $r
 			all = append(all, fmt.Sprintf("run %d, %s", run+1, line))
 		}
 	}
-	if !slices.Equal(lines, all) {
-		t.Errorf("%q, want %q", lines, all)
-	}
+	assert.SlicesEqual(t, lines, all)
 }
 
 // Issue 7, point 1: a container that gets SIGTERM has its full grace period, and logs --follow shows its output during

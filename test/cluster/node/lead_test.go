@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const lease = "batchjob-batchjob-dev-controller"
@@ -47,17 +49,13 @@ type leads struct {
 func followLease(t *testing.T) *leads {
 	t.Helper()
 	now, err := client.CoordinationV1().Leases(system).Get(t.Context(), lease, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	l := &leads{}
 	l.see(now)
 	w, err := client.CoordinationV1().Leases(system).Watch(t.Context(), metav1.ListOptions{
 		FieldSelector: "metadata.name=" + lease, ResourceVersion: now.ResourceVersion,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	t.Cleanup(w.Stop)
 	go func() {
 		for event := range w.ResultChan() {

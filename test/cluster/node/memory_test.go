@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // needs is a script that holds so many bytes of memory in a child process, and fails with 1 if that is killed.
@@ -33,15 +34,11 @@ func ofBuiltin(j *batchv1.Job) *batchv1.Job {
 func manifestOf(t *testing.T, j *batchv1.Job) string {
 	t.Helper()
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(j)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	object["apiVersion"], object["kind"] = "batch/v1", "Job"
 	delete(object, "status")
 	text, err := yaml.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return string(text)
 }
 
@@ -126,9 +123,7 @@ func TestDrainIsShown(t *testing.T) {
 				return false
 			})
 			err := client.PolicyV1().Evictions(ns).Evict(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: victim, Namespace: ns}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			// The pod shows it until it is gone; of a Job of ours, an event does after that.
 			eventually(t, "the eviction in the explanation", func(context.Context) bool {
 				d := explained(t, ns, "long").Disruptions

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 7, point 1: each pod and the Service serve metrics with TLS, only to users with the role
@@ -25,9 +27,7 @@ func TestMetricsAreServedWithTLS(t *testing.T) {
 		_ = client.RbacV1().ClusterRoleBindings().Delete(context.Background(), ns, metav1.DeleteOptions{})
 	})
 	service, err := client.CoreV1().Services(system).Get(t.Context(), "batchjob-controller-metrics", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	leaders := 0
 	for _, pod := range twoReady(t) {
 		body := wantMetrics(t, pod.Status.PodIP, reader, other)

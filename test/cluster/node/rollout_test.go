@@ -17,6 +17,8 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 7, point 1: the Deployment is rolled out again while a Job runs. The lead moves once, to a new pod, soon after
@@ -108,12 +110,8 @@ func kill(t *testing.T, pod *corev1.Pod) {
 			continue
 		}
 		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
+		assert.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 		return
 	}
 	t.Fatalf("pod %s has no process", pod.Name)
@@ -123,9 +121,7 @@ func kill(t *testing.T, pod *corev1.Pod) {
 func leaderPod(t *testing.T) *corev1.Pod {
 	t.Helper()
 	now, err := client.CoordinationV1().Leases(system).Get(t.Context(), lease, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, pod := range controllers(t.Context(), t) {
 		if ledBy(*now.Spec.HolderIdentity, []corev1.Pod{pod}) {
 			return &pod
@@ -145,9 +141,7 @@ func TestDrainTakesOnePodAtATime(t *testing.T) {
 	unharmed := runLongJob(t)
 	lead := followLease(t)
 	leader := leaderPod(t)
-	if err := evict(t, leader.Name); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, evict(t, leader.Name))
 	for _, pod := range before {
 		if pod.Name == leader.Name {
 			continue

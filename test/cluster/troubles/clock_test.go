@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const clockProgram = `package main
@@ -32,20 +34,14 @@ func TestProgramsWithWrongClocks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	source := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(source, []byte(clockProgram), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := BuildWithClock(t.Context(), dir, "clock", source); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(source, []byte(clockProgram), 0o600))
+	assert.NoError(t, BuildWithClock(t.Context(), dir, "clock", source))
 	for _, ahead := range []int64{-180, 0, 3600} {
 		cmd := exec.Command(filepath.Join(dir, "clock"))
 		cmd.Env = append(os.Environ(), ClockAhead+"="+strconv.FormatInt(ahead, 10))
 		before := time.Now().Unix()
 		output, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		after := time.Now().Unix()
 		text, isRight := strings.CutSuffix(string(output), " true\n")
 		got, err := strconv.ParseInt(text, 10, 64)

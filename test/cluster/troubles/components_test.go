@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // program creates a program that runs until it is ended.
@@ -24,13 +26,9 @@ func program(t *testing.T, dir, name string) {
 		t.Skip(err)
 	}
 	file := filepath.Join(dir, name)
-	if err := os.WriteFile(file, shell, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(file, shell, 0o755))
 	cmd := exec.Command(file, "30")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, cmd.Start())
 	go func() { _ = cmd.Wait() }()
 	t.Cleanup(func() {
 		if pid, _, err := find(dir, name); err == nil {
@@ -43,9 +41,7 @@ func program(t *testing.T, dir, name string) {
 func eventually(t *testing.T, holds func() bool) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, patience, true, func(context.Context) (bool, error) { return holds(), nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 }
 
 // A stopped component stays away until it is started with more flags; a component that ends by itself is restarted
@@ -56,12 +52,8 @@ func TestComponentsEndAndComeBack(t *testing.T) {
 	program(t, dir, Etcd)
 	program(t, dir, APIServer)
 	c, err := FindComponents(dir, dir, Etcd, APIServer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Stop(ctx, Etcd, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
+	assert.NoError(t, c.Stop(ctx, Etcd, syscall.SIGKILL))
 	if _, _, err := find(dir, Etcd); err == nil {
 		t.Error("it runs after Stop")
 	}
@@ -74,28 +66,20 @@ func TestComponentsEndAndComeBack(t *testing.T) {
 		c.Keep(keeping, func(name string) { crashed <- name })
 	}()
 	pid, _, _ := find(dir, APIServer)
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	if name := <-crashed; name != APIServer {
-		t.Errorf("Keep has started %s", name)
-	}
+	assert.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+	assert.Equal(t, <-crashed, APIServer, "Keep has started")
 	eventually(t, func() bool { _, _, err := find(dir, APIServer); return err == nil })
 	if _, _, err := find(dir, Etcd); err == nil {
 		t.Error("what was ended came back by itself")
 	}
 	cancel()
 	<-ended
-	if err := c.Start(Etcd, "1"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, c.Start(Etcd, "1"))
 	eventually(t, func() bool {
 		_, args, err := find(dir, Etcd)
 		return err == nil && slices.Equal(args[1:], []string{"30", "1"})
 	})
-	if err := c.Restart(ctx, Etcd, "2"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, c.Restart(ctx, Etcd, "2"))
 	eventually(t, func() bool {
 		_, args, err := find(dir, Etcd)
 		return err == nil && slices.Equal(args[1:], []string{"30", "2"})
@@ -105,9 +89,7 @@ func TestComponentsEndAndComeBack(t *testing.T) {
 func TestFlagsOfComponents(t *testing.T) {
 	t.Parallel()
 	c := &Components{args: map[string][]string{APIServer: {"x", "--etcd-servers=http://127.0.0.1:1", "--etcd-prefix=/registry"}}}
-	if got := c.Flag(APIServer, "etcd-servers") + c.Flag(APIServer, "etcd"); got != "http://127.0.0.1:1" {
-		t.Errorf("got %q", got)
-	}
+	assert.Equal(t, c.Flag(APIServer, "etcd-servers")+c.Flag(APIServer, "etcd"), "http://127.0.0.1:1")
 	if _, err := FindComponents(t.TempDir(), t.TempDir(), Etcd); err == nil || !strings.Contains(err.Error(), "no process etcd") {
 		t.Errorf("%v", err)
 	}

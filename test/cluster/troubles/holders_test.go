@@ -7,6 +7,8 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // A shard has no holder from the release or expiry of its Lease until a replica acquires it (SOK-02).
@@ -57,7 +59,5 @@ func TestOutagesAreNotCounted(t *testing.T) {
 		t.Errorf("%v, %d held", h.Longest(), h.Held())
 	}
 	h.Observe(time.Unix(1070, 0), []coordinationv1.Lease{l}, false)
-	if h.Longest() != 10*time.Second {
-		t.Errorf("nobody came back, and that counts as %v", h.Longest())
-	}
+	assert.Equal(t, h.Longest(), 10*time.Second, "nobody came back, and that counts as")
 }

@@ -2,10 +2,11 @@ package troubles
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The ledger has a line for each kind of trouble and lists the troubles without effect (SOK-04).
@@ -22,12 +23,8 @@ func TestLedgerCounts(t *testing.T) {
 	l.Begin(join)
 	l.End(0)
 	want := "  join                   1 times, 0s in all, felt 0 times\n  outage                 2 times, 8s in all, felt 3 times\n"
-	if got := l.String(); got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
-	}
-	if unfelt := l.Unfelt([]Trouble{outage, join, {Name: "never"}}); !slices.Equal(unfelt, []string{"join", "never"}) {
-		t.Errorf("unfelt: %v", unfelt)
-	}
+	assert.Equal(t, l.String(), want)
+	assert.SlicesEqual(t, l.Unfelt([]Trouble{outage, join, {Name: "never"}}), []string{"join", "never"}, "unfelt")
 }
 
 // Errors are excused only during an outage and for a short while after it.

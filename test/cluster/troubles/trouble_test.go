@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func three() []Trouble { return []Trouble{{Name: "a"}, {Name: "b"}, {Name: "c"}} }
@@ -36,9 +38,7 @@ func TestSeedRepeatsARound(t *testing.T) {
 			seen[e.Name] = true
 			text += fmt.Sprintln(e.Name, e.Pause, e.Lasts)
 		}
-		if len(seen) != 3 {
-			t.Errorf("a round with %v", seen)
-		}
+		assert.Equalf(t, len(seen), 3, "a round with %v", seen)
 		return text
 	}
 	if one := round(1); one != round(1) || one == round(2) {

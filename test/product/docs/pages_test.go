@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/product/docs/page"
 	"github.com/batchjob-dev/kubectl-batchjob/test/product/docs/shell"
 )
@@ -26,9 +27,7 @@ func TestCommandsDoWhatThePagesSay(t *testing.T) {
 	names := []string{"README.md", "CONTRIBUTING.md", "examples/README.md"}
 	for _, folder := range []string{"docs", "docs/internals"} {
 		files, err := filepath.Glob(filepath.Join(shared.root, folder, "*.md"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		for _, file := range files {
 			names = append(names, folder+"/"+filepath.Base(file))
 		}
@@ -55,9 +54,7 @@ func TestCommandsDoWhatThePagesSay(t *testing.T) {
 func read(t *testing.T, name string) *page.Page {
 	t.Helper()
 	p, err := page.Read(shared.root, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return p
 }
 
@@ -98,9 +95,7 @@ func newVisit(t *testing.T, c *cluster, p *page.Page) *visit {
 	if err == nil {
 		err = os.WriteFile(kubeconfig, data, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	v.environment = v.environmentOf(home, kubeconfig)
 	v.kubectl("config", "set-context", "--current", "--namespace", v.namespace)
 	return v
@@ -109,16 +104,12 @@ func newVisit(t *testing.T, c *cluster, p *page.Page) *visit {
 // environmentOf returns the environment of the reader's shell.
 func (v *visit) environmentOf(home, kubeconfig string) []string {
 	tools := filepath.Join(home, "bin")
-	if err := os.MkdirAll(tools, 0o700); err != nil {
-		v.t.Fatal(err)
-	}
+	assert.NoError(v.t, os.MkdirAll(tools, 0o700))
 	for name, file := range map[string]string{
 		"kubectl-batchjob":          v.cluster.binary,
 		"kubectl_complete-batchjob": filepath.Join(v.cluster.root, "krew", "kubectl_complete-batchjob"),
 	} {
-		if err := os.Symlink(file, filepath.Join(tools, name)); err != nil {
-			v.t.Fatal(err)
-		}
+		assert.NoError(v.t, os.Symlink(file, filepath.Join(tools, name)))
 	}
 	path := tools + ":" + v.cluster.binaries + ":" + os.Getenv("PATH")
 	environment := append(os.Environ(),
@@ -127,9 +118,7 @@ func (v *visit) environmentOf(home, kubeconfig string) []string {
 		"LC_ALL=C.UTF-8", "TZ=UTC", "TERM=xterm-256color", "COLORTERM=truecolor")
 	for _, name := range []string{"GOPATH", "GOMODCACHE", "GOCACHE"} { // They depend on HOME otherwise.
 		value, err := exec.Command("go", "env", name).Output()
-		if err != nil {
-			v.t.Fatal(err)
-		}
+		assert.NoError(v.t, err)
 		environment = append(environment, name+"="+strings.TrimSpace(string(value)))
 	}
 	return append(environment, "HOME="+home, "BATCHJOB_INTERACTIVE=true") // A reader is no CI system.
@@ -139,12 +128,8 @@ func (v *visit) environmentOf(home, kubeconfig string) []string {
 func (v *visit) layOut() {
 	copied := map[string]bool{"config": true, "docs": true, "examples": true, "hack": true, "krew": true}
 	entries, err := os.ReadDir(v.cluster.root)
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	if err := os.MkdirAll(v.dir, 0o700); err != nil {
-		v.t.Fatal(err)
-	}
+	assert.NoError(v.t, err)
+	assert.NoError(v.t, os.MkdirAll(v.dir, 0o700))
 	for _, e := range entries {
 		from, to := filepath.Join(v.cluster.root, e.Name()), filepath.Join(v.dir, e.Name())
 		switch {
@@ -155,9 +140,7 @@ func (v *visit) layOut() {
 		default:
 			err = os.Symlink(from, to)
 		}
-		if err != nil {
-			v.t.Fatal(err)
-		}
+		assert.NoError(v.t, err)
 	}
 }
 
@@ -180,9 +163,7 @@ func (v *visit) run() {
 // runAnd runs the blocks of the page, and then more blocks in the same shell.
 func (v *visit) runAnd(more []page.Block) {
 	session, err := shell.Start(v.dir, v.t.TempDir(), v.environment)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	assert.NoError(v.t, err)
 	defer session.Close()
 	// Finished pages' Jobs would keep nodes and controllers busy.
 	defer v.kubectl("delete", "jobs", "--all", "--wait=false")

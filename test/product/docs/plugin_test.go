@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 	"github.com/batchjob-dev/kubectl-batchjob/test/product/docs/page"
 )
@@ -55,17 +56,13 @@ func TestPluginNeedsNothingInTheCluster(t *testing.T) {
 func withoutController(t *testing.T) *cluster {
 	t.Helper()
 	hold, err := leash.NewCluster(shared.root, "docs-plugin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	t.Cleanup(func() {
 		if err := hold.Release(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := hold.Up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, hold.Up(t.Context()))
 	return &cluster{root: shared.root, dir: hold.Dir, binaries: shared.binaries, binary: shared.binary, archives: shared.archives}
 }
 
@@ -98,8 +95,6 @@ func verbBlocks(t *testing.T, p *page.Page) []page.Block {
 			blocks = append(blocks, page.Block{Page: "verb " + verb, Lang: "sh", Text: v.command + "\n", Run: page.Run{Code: v.code}})
 		}
 	}
-	if len(listed) != len(tryVerbs)+1 {
-		t.Errorf("README's table has the verbs %q, this test %d of them", listed, len(tryVerbs))
-	}
+	assert.Equalf(t, len(listed), len(tryVerbs)+1, "README's table has the verbs %q, this test %d of them", listed, len(tryVerbs))
 	return blocks
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
@@ -51,9 +52,7 @@ func TestUpAfterACrashReplacesTheController(t *testing.T) {
 		}
 	}
 	hold, err := leash.New(shared.root, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	t.Cleanup(func() {
 		out, err := exec.Command("env", "CLUSTER_DIR="+dir, filepath.Join(shared.root, "hack", "down.sh")).CombinedOutput()
 		if err = errors.Join(err, hold.Release()); err != nil {
@@ -70,14 +69,10 @@ func TestUpAfterACrashReplacesTheController(t *testing.T) {
 		t.Errorf("two at once printed: %s", both)
 	}
 	completes("before")
-	if out := script("up.sh"); !strings.Contains(out, "already running") {
-		t.Errorf("with both running, up printed: %s", out)
-	}
+	assert.Contains(t, script("up.sh"), "already running", "with both running, up printed")
 	if out, err := exec.Command("pkill", "-KILL", "-f", "kube-apiserver.*="+dir+"/").CombinedOutput(); err != nil {
 		t.Fatalf("killing the API server: %v %s", err, out)
 	}
-	if out := script("up.sh"); strings.Contains(out, "already running") {
-		t.Errorf("after the crash, up printed: %s", out)
-	}
+	assert.NotContains(t, script("up.sh"), "already running", "after the crash, up printed")
 	completes("after")
 }

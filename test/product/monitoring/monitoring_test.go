@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const (
@@ -34,9 +36,7 @@ type ruleFile struct {
 func read(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return string(text)
 }
 
@@ -54,9 +54,7 @@ func plainRules(t *testing.T) string {
 func alerts(t *testing.T) (all []rule) {
 	t.Helper()
 	var file ruleFile
-	if err := yaml.UnmarshalStrict([]byte(plainRules(t)), &file); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, yaml.UnmarshalStrict([]byte(plainRules(t)), &file))
 	for _, group := range file.Groups {
 		all = append(all, group.Rules...)
 	}
@@ -131,9 +129,7 @@ func TestEveryAlertHasARunbook(t *testing.T) {
 	var want []string
 	for _, alert := range alerts(t) {
 		want = append(want, alert.Alert)
-		if url := alert.Annotations["runbook_url"]; url != runbooks+strings.ToLower(alert.Alert) {
-			t.Errorf("%s has its runbook at %q", alert.Alert, url)
-		}
+		assert.Equalf(t, alert.Annotations["runbook_url"], runbooks+strings.ToLower(alert.Alert), "%s has its runbook at", alert.Alert)
 	}
 	page := read(t, "../../../docs/monitoring.md")
 	var got []string
@@ -189,9 +185,7 @@ type panel struct {
 
 func readDashboard(t *testing.T) (d dashboard) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(read(t, folder+"grafana-dashboard.json")), &d); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(read(t, folder+"grafana-dashboard.json")), &d))
 	return d
 }
 
@@ -228,9 +222,7 @@ func TestPanelsQueryServedMetrics(t *testing.T) {
 		}
 		p.check(t, served)
 	}
-	if !slices.Equal(rows, []string{"Health", "Work", "Exactness", "Cost", "Shards"}) {
-		t.Errorf("rows %v", rows)
-	}
+	assert.SlicesEqual(t, rows, []string{"Health", "Work", "Exactness", "Cost", "Shards"}, "rows")
 }
 
 func (p panel) overlaps(o panel) bool {
@@ -243,9 +235,7 @@ func (p panel) check(t *testing.T, served series) {
 	if p.Title == "" || p.Description == "" || p.FieldConfig.Defaults.Unit == "" || len(p.Targets) == 0 {
 		t.Errorf("panel %q: description %q, unit %q, %d queries", p.Title, p.Description, p.FieldConfig.Defaults.Unit, len(p.Targets))
 	}
-	if p.Datasource.UID != "${datasource}" {
-		t.Errorf("panel %q reads from %q", p.Title, p.Datasource.UID)
-	}
+	assert.Equalf(t, p.Datasource.UID, "${datasource}", "panel %q reads from", p.Title)
 	for _, target := range p.Targets {
 		labels := served.check(t, p.Title, target.Expr)
 		if !strings.Contains(target.Expr, `job=~"$job"`) || !strings.Contains(target.Expr, `namespace=~"$namespace"`) {

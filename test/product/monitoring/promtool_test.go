@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // promtool runs $BATCHJOB_PROMTOOL in the folder.
@@ -27,9 +29,7 @@ func promtool(t *testing.T, folder string, args ...string) {
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 }
 
 // Issue 7: the alerts fire exactly when they should, with the expected texts: testdata/alerts.yaml has the situations.
@@ -60,9 +60,7 @@ func TestAlertsHaveTests(t *testing.T) {
 			} `json:"alert_rule_test"`
 		}
 	}
-	if err := yaml.Unmarshal([]byte(read(t, "testdata/alerts.yaml")), &file); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, yaml.Unmarshal([]byte(read(t, "testdata/alerts.yaml")), &file))
 	type seen struct{ fires, silent bool }
 	tests := map[string]seen{}
 	for _, test := range file.Tests {
@@ -73,9 +71,7 @@ func TestAlertsHaveTests(t *testing.T) {
 		}
 	}
 	for _, alert := range alerts(t) {
-		if tests[alert.Alert] != (seen{true, true}) {
-			t.Errorf("%s: %+v", alert.Alert, tests[alert.Alert])
-		}
+		assert.Equal(t, tests[alert.Alert], (seen{true, true}), alert.Alert)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // series maps names of series, as in Prometheus, to their labels.
@@ -51,9 +52,7 @@ func served(t *testing.T) series {
 	s.addOwn(t)
 	useLibraries(t)
 	families, err := legacyregistry.DefaultGatherer.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, family := range families {
 		var labels []string
 		for _, pair := range family.GetMetric()[0].GetLabel() {
@@ -91,9 +90,7 @@ func (s series) addOwn(t *testing.T) {
 	registry := histograms{kubemetrics.NewKubeRegistry(), map[string]bool{}}
 	metrics.New(registry, clock.RealClock{})
 	text, err := os.ReadFile("../../../pkg/controller/metrics/testdata/metrics.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, line := range goldenLine.FindAllStringSubmatch(string(text), -1) {
 		labels := strings.FieldsFunc(line[2], func(r rune) bool { return r == ',' })
 		if registry.names[line[1]] {
@@ -110,9 +107,7 @@ func useLibraries(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if _, err := client.CoreV1().Pods("ns").List(t.Context(), metav1.ListOptions{}); err == nil {
 		t.Fatal("a list that was not found succeeded")
 	}
@@ -122,16 +117,12 @@ func useLibraries(t *testing.T) {
 	queue.Done(item)
 	queue.ShutDown()
 	leases, err := kube.NewForConfig(&rest.Config{Host: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	election := leader.Election{
 		Client: leases, Namespace: "ns", Name: "lease", LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
 	}
 	err = election.Run(ctx, func(context.Context) error { return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 }

@@ -23,6 +23,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // file is a file in an archive.
@@ -37,17 +39,13 @@ type file struct {
 func unpacked(t *testing.T, p platform) map[string]file {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dist, p.archive()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	read := readTar
 	if p.os == "windows" {
 		read = readZip
 	}
 	files, err := read(data)
-	if err != nil {
-		t.Fatalf("%s: %v", p.archive(), err)
-	}
+	assert.NoError(t, err, p.archive())
 	return files
 }
 
@@ -116,9 +114,7 @@ func TestArchivesHaveAllFiles(t *testing.T) {
 			t.Fatalf("%s: the archive holds %v, want %v", p, modes, want)
 		}
 		for name, source := range map[string]string{"LICENSE": "LICENSE", "README.md": "README.md", p.completion(): "krew/" + p.completion()} {
-			if string(files[name].data) != contents(t, source) {
-				t.Errorf("%s: %s differs from %s", p, name, source)
-			}
+			assert.Equalf(t, string(files[name].data), contents(t, source), "%s: %s differs from %s", p, name, source)
 		}
 		if err := isFor(p, files[p.binary()].data); err != nil {
 			t.Errorf("%s: %v", p, err)
@@ -174,9 +170,7 @@ func checkBuild(t *testing.T, p platform, files map[string]file) {
 	t.Helper()
 	binary, notices := files[p.binary()].data, string(files["THIRD_PARTY_NOTICES"].data)
 	info, err := buildinfo.Read(bytes.NewReader(binary))
-	if err != nil {
-		t.Fatalf("%s: %v", p, err)
-	}
+	assert.NoError(t, err, p)
 	built := map[string]string{}
 	for _, s := range info.Settings {
 		built[s.Key] = s.Value
@@ -184,9 +178,7 @@ func checkBuild(t *testing.T, p platform, files map[string]file) {
 	for key, want := range map[string]string{
 		"CGO_ENABLED": "0", "-trimpath": "true", "-tags": "kustomize_disable_go_plugin_support", "GOOS": p.os, "GOARCH": p.arch,
 	} {
-		if built[key] != want {
-			t.Errorf("%s: built with %s=%s, want %s", p, key, built[key], want)
-		}
+		assert.Equalf(t, built[key], want, "%s: built with %s", p, key)
 	}
 	for _, stamp := range []string{"v" + made.Version, made.Commit} {
 		if !bytes.Contains(binary, []byte(stamp)) {
@@ -226,9 +218,7 @@ func checksums(t *testing.T) map[string]string {
 func sum(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dist, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return fmt.Sprintf("%x", sha256.Sum256(data))
 }
 

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 7, point 4: the bill of materials of each binary lists all its modules, Go itself, and the licenses that were
@@ -25,9 +27,7 @@ func TestBillsOfMaterialsListAllModules(t *testing.T) {
 				Evidence            struct{ Licenses []any }
 			}
 		}
-		if err := json.Unmarshal([]byte(contents(t, "dist", p.bill())), &bill); err != nil {
-			t.Fatalf("%s: %v", p.bill(), err)
-		}
+		assert.NoError(t, json.Unmarshal([]byte(contents(t, "dist", p.bill())), &bill), p.bill())
 		const module = "github.com/batchjob-dev/kubectl-batchjob"
 		if c := bill.Metadata.Component; bill.BomFormat != "CycloneDX" || c.Name != module || c.Version != "v"+made.Version {
 			t.Errorf("%s: a %s of %s %s", p, bill.BomFormat, c.Name, c.Version)
@@ -43,9 +43,7 @@ func TestBillsOfMaterialsListAllModules(t *testing.T) {
 			}
 		}
 		info, err := buildinfo.Read(bytes.NewReader(unpacked(t, p)[p.binary()].data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		for _, dep := range info.Deps {
 			if !listed[dep.Path+" "+dep.Version] {
 				t.Errorf("%s: the bill lacks %s %s", p, dep.Path, dep.Version)

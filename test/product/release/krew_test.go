@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const releases = "https://github.com/batchjob-dev/kubectl-batchjob/releases/download/"
@@ -34,9 +36,7 @@ type plugin struct {
 func parsed(t *testing.T, text string) plugin {
 	t.Helper()
 	var p plugin
-	if err := yaml.Unmarshal([]byte(text), &p); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, yaml.Unmarshal([]byte(text), &p))
 	return p
 }
 
@@ -58,9 +58,7 @@ func newKrew(t *testing.T) *krew {
 	// kubectl finds krew by this name. It must not check for newer versions of itself.
 	plugins := t.TempDir()
 	script := "#!/bin/sh\nKREW_NO_UPGRADE_CHECK=1 exec '" + tool(t, "krew") + "' \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(plugins, "kubectl-krew"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(filepath.Join(plugins, "kubectl-krew"), []byte(script), 0o755))
 	k.path = strings.Join([]string{k.bin, plugins, tools, "/usr/bin", "/bin"}, ":")
 	return k
 }
@@ -69,9 +67,7 @@ func newKrew(t *testing.T) *krew {
 func tool(t *testing.T, name string) string {
 	t.Helper()
 	out, err := exec.Command("go", "-C", filepath.Join(root, "hack", "release"), "tool", "-n", name).Output()
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
+	assert.NoError(t, err, name)
 	return strings.TrimSpace(string(out))
 }
 
@@ -150,13 +146,9 @@ func TestKrewInstallsEveryPlatform(t *testing.T) {
 	defer server.Close()
 	text := strings.ReplaceAll(contents(t, "dist", "krew", "batchjob.yaml"), releases, server.URL+"/")
 	manifest := filepath.Join(t.TempDir(), "batchjob.yaml")
-	if err := os.WriteFile(manifest, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(manifest, []byte(text), 0o600))
 	k := newKrew(t)
-	if out := k.run(k.validate, "-manifest", manifest); !strings.Contains(out, "all 6 spec.platforms installed fine") {
-		t.Errorf("krew says\n%s", out)
-	}
+	assert.Contains(t, k.run(k.validate, "-manifest", manifest), "all 6 spec.platforms installed fine", "krew says")
 }
 
 // knows makes krew fetch an index, in place of krew-index, that has the manifest.
@@ -164,9 +156,7 @@ func (k *krew) knows(manifest string) {
 	k.t.Helper()
 	k.index = k.t.TempDir()
 	plugins := filepath.Join(k.index, "plugins")
-	if err := os.Mkdir(plugins, 0o755); err != nil {
-		k.t.Fatal(err)
-	}
+	assert.NoError(k.t, os.Mkdir(plugins, 0o755))
 	k.run("/bin/cp", manifest, plugins)
 	k.run("git", "-C", k.index, "init", "--quiet")
 	k.run("git", "-C", k.index, "add", "--all")
@@ -180,16 +170,12 @@ func TestKrewInstallsTheLocalArchive(t *testing.T) {
 	k := newKrew(t)
 	manifest := filepath.Join(dist, "krew", "batchjob.yaml")
 	k.knows(manifest)
-	if out := k.run("kubectl", "krew", "search", "batchjob"); !strings.Contains(out, "Explain why Jobs fail") {
-		t.Errorf("krew finds\n%s", out)
-	}
+	assert.Contains(t, k.run("kubectl", "krew", "search", "batchjob"), "Explain why Jobs fail", "krew finds")
 	out := k.run("kubectl", "krew", "install", "--manifest="+manifest, "--archive="+filepath.Join(dist, here(t).archive()))
 	if !strings.Contains(out, "Installed plugin: batchjob") || !strings.Contains(out, "kubectl_complete-batchjob") {
 		t.Errorf("krew says\n%s", out)
 	}
-	if out := k.run("kubectl", "batchjob", "version", "--client"); !strings.Contains(out, "v"+made.Version) {
-		t.Errorf("the version is\n%s", out)
-	}
+	assert.Contains(t, k.run("kubectl", "batchjob", "version", "--client"), "v"+made.Version, "the version")
 	if words := k.run("kubectl", "__complete", "batchjob", "expl"); strings.Contains(words, "explain-failure") {
 		t.Errorf("krew made completion work: then the caveats need not tell how\n%s", words)
 	}

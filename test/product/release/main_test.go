@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 var (
@@ -92,9 +94,7 @@ func (p platform) completion() string {
 func here(t *testing.T) platform {
 	t.Helper()
 	out, err := exec.Command("go", "env", "GOHOSTOS", "GOHOSTARCH").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	words := strings.Fields(string(out))
 	return platform{words[0], words[1]}
 }
@@ -103,8 +103,6 @@ func here(t *testing.T) platform {
 func contents(t *testing.T, path ...string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(append([]string{root}, path...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return string(data)
 }

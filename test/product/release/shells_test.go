@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/tmux"
 )
 
@@ -51,9 +52,7 @@ func serveJobs(t *testing.T, names ...string) string {
 	config := filepath.Join(t.TempDir(), "config")
 	text := fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: test\ncontexts: [{name: test, context: {cluster: test, user: test}}]\n"+
 		"clusters: [{name: test, cluster: {server: %q}}]\nusers: [{name: test, user: {}}]\n", server.URL)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(config, []byte(text), 0o600))
 	return config
 }
 

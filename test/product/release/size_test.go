@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // ADR 0021: the binary may not grow by more than 5 % without a documented reason. `go tool nm -size -sort size` shows
@@ -14,9 +16,7 @@ import (
 func TestBinaryStaysSmall(t *testing.T) {
 	linux := platform{"linux", "amd64"}
 	recorded, err := strconv.Atoi(strings.TrimSpace(contents(t, "test/product/release/testdata/size.txt")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	size := len(unpacked(t, linux)[linux.binary()].data)
 	switch change := float64(size)/float64(recorded) - 1; {
 	case change > 0.05:

@@ -7,15 +7,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The jobs of the workflow run the steps of .ci/run side by side, so that a failure does not hide those of other steps.
 func TestEveryStepOfCIIsAJob(t *testing.T) {
 	read := func(path, pattern string) []string {
 		text, err := os.ReadFile(filepath.Join(root, path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		m := regexp.MustCompile(pattern).FindSubmatch(text)
 		if m == nil {
 			t.Fatalf("%s has nothing like %s", path, pattern)

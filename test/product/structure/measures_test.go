@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // measures are the functions that measure the process, and with it everything that happens to run beside a test.
@@ -89,8 +91,6 @@ func TestMeasuresOf(t *testing.T) {
 		"//go:build !race\n\npackage p\nfunc TestX(t *testing.T) { measure.Live() }":               {"measure.Live"},
 		"package p\nfunc TestX(t *testing.T) { measure.CheckAllocated(t, 9, f); measure.Size(1) }": nil,
 	} {
-		if got := measuresOf(parseComments(t, "p_test.go", text)); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
+		assert.SlicesEqual(t, measuresOf(parseComments(t, "p_test.go", text)), want, text)
 	}
 }

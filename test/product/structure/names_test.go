@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The name of a test is the behavior that it tests; ids of requirements are in its comment.
@@ -23,9 +25,7 @@ func TestNamesOfTestsAreBehavior(t *testing.T) {
 					continue
 				}
 				tests++
-				if problem := problemOfName(f.Name.Name); problem != "" {
-					t.Errorf("%s: %s %s", path, f.Name.Name, problem)
-				}
+				assert.Equalf(t, problemOfName(f.Name.Name), "", "%s: %s", path, f.Name.Name)
 			}
 			return nil
 		})

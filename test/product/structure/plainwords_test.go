@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // vague are phrases that define a thing by a pronoun, or by a verb of the theater, where a noun or the field's term belongs.
@@ -61,9 +63,7 @@ func TestCommentsAreInPlainWords(t *testing.T) {
 func parseComments(t *testing.T, path string, text any) *ast.File {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return file
 }
 
@@ -126,9 +126,7 @@ func TestDialectOf(t *testing.T) {
 		"It reports whether one that failed is in the list.":  nil,
 		"The pods that failed, and those that the Job needs.": nil,
 	} {
-		if got := dialectOf(parseComments(t, "p.go", "package p\n\n// "+comment+"\nvar x int\n")); !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", comment, got, want)
-		}
+		assert.SlicesEqual(t, dialectOf(parseComments(t, "p.go", "package p\n\n// "+comment+"\nvar x int\n")), want, comment)
 	}
 }
 
@@ -142,8 +140,6 @@ func TestDialectOfPage(t *testing.T) {
 		"<!-- Generated. Do not edit. -->\nnobody":                    nil,
 		"<!-- run: exit 3 -->\n```sh\ntrue\n```\nsomebody":            {"somebody"},
 	} {
-		if got := dialectOfPage(page); !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", page, got, want)
-		}
+		assert.SlicesEqual(t, dialectOfPage(page), want, page)
 	}
 }

@@ -8,15 +8,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // variable returns the words of a Makefile variable.
 func variable(t *testing.T, name string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	_, value, found := strings.Cut(strings.ReplaceAll(string(text), "\\\n", " "), "\n"+name+" := ")
 	if !found {
 		t.Fatalf("the Makefile has no variable %s", name)
@@ -65,15 +65,11 @@ func concurrency(file *ast.File) (found []string) {
 func TestTestsBesideTheBuiltinControllerAreRun(t *testing.T) {
 	chosen := regexp.MustCompile(strings.Join(variable(t, "CONCURRENT"), " "))
 	files, err := filepath.Glob(filepath.Join(root, "test", "cluster", "integration", "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	test, tests := regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`), 0
 	for _, path := range files {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if !strings.HasPrefix(string(text), "//go:build builtin\n") {
 			continue
 		}

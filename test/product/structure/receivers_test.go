@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // methodsAtMost is the maximum number of methods of a type, tests included. Every method may use every field: a type
@@ -69,9 +71,7 @@ func countMethods(t *testing.T, dir string, methods map[string]int) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatalf("%s: %v", dir, err)
-	}
+	assert.NoError(t, err, dir)
 }
 
 // receiverName returns the type's name in (r T), (r *T) and (r *T[P]).

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const root = "../../.."
@@ -49,9 +51,7 @@ func f(v V, name string) {
 	strings.Join(v.Clauses, "; ")
 }`
 	file, err := parser.ParseFile(token.NewFileSet(), "p.go", code, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if got := readBack(file); !slices.Equal(got, []string{"HasPrefix looks into Sentence", "Contains looks into Text", "MatchString looks into Text"}) {
 		t.Errorf("%q", got)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The tests have five wings, and the page of a wing names each of its folders.
@@ -33,9 +35,7 @@ func TestEveryFolderOfTestsIsOnThePageOfItsWing(t *testing.T) {
 func folders(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, entry := range entries {
 		if entry.IsDir() && hasGoFiles(t, filepath.Join(dir, entry.Name())) {
 			names = append(names, entry.Name())
@@ -52,8 +52,6 @@ func hasGoFiles(t *testing.T, dir string) (found bool) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return found
 }

@@ -15,6 +15,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // errAbsent is the answer if a call is not made because its object does not exist.
@@ -198,9 +200,7 @@ func (m meddling) createJob(job *batchv1.Job) (*batchv1.Job, error) {
 // Requirements: FID-02
 func TestTemplatesAreCompared(t *testing.T) {
 	calls, err := parseCalls("create job0 init=first cpu=1 initCPU=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for field, change := range map[string]func(*corev1.PodSpec){
 		"restartPolicy":                            func(s *corev1.PodSpec) { s.RestartPolicy = corev1.RestartPolicyOnFailure },
 		"containers[0].image":                      func(s *corev1.PodSpec) { s.Containers[0].Image = "other" },

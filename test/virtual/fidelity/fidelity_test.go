@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // generate returns the sequence of calls for a seed.
@@ -98,19 +100,13 @@ func (l *lane) compareSeed(t *testing.T, a *account, seed uint64) error {
 // Requirements: FID-04
 func TestReplay(t *testing.T) {
 	text, err := os.ReadFile(*replay)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	l := realLane(t.Context())
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n\n") {
 		calls, err := parseCalls(paragraph)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		found, err := l.compare(calls)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if len(found.lines) > 0 && knownDifference(calls, found) == nil {
 			t.Errorf("%s\n%s", paragraph, strings.Join(found.lines, "\n"))
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // releaseDifference is a difference between releases and the virtual API server, which follows the newest release.
@@ -86,13 +88,9 @@ func TestReleaseDifferencesStillExist(t *testing.T) {
 	l := realLane(t.Context())
 	for _, d := range releaseDifferences {
 		calls, err := parseCalls(d.calls)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		found, err := l.compare(calls)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		known := knownDifference(calls, found)
 		if minor < d.before && (known == nil || known.name != d.name) {
 			t.Errorf("%s: 1.%d does not differ as listed (%s):\n%s%s", d.name, minor, d.reason, d.calls, strings.Join(found.lines, "\n"))

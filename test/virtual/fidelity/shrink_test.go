@@ -9,6 +9,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // shrink removes calls and arguments as long as the kind of the difference stays the same.
@@ -82,20 +84,14 @@ func TestDifferenceIsShrunk(t *testing.T) {
 		l.server = nil
 		calls := generate(seed)
 		found, err := l.compare(calls)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if len(found.lines) == 0 {
 			continue
 		}
 		short, found, err := l.shrink(calls[:min(found.at+1, len(calls))], found)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		again, err := parseCalls(format(short))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if replayed, err := l.compare(again); err != nil || !slices.Equal(replayed.lines, found.lines) {
 			t.Errorf("replaying yields %q, %v, want %q", replayed.lines, err, found.lines)
 		}
@@ -126,13 +122,9 @@ func (r rejecting) createJob(job *batchv1.Job) (*batchv1.Job, error) {
 func TestDifferenceStaysTheSame(t *testing.T) {
 	l := &lane{newServer: func() (server, error) { return rejecting{newVirtual()}, nil }}
 	calls, err := parseCalls("create job0 mode=Indexed completions=2 parallelism=2 success=indexes:0-3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	found, err := l.compare(calls)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	short, same, err := l.shrink(calls, found)
 	if got := strings.TrimSpace(format(short)); err != nil || same.actual != found.actual || got != "create job0 mode=Indexed completions=2 success=indexes:0-3" {
 		t.Errorf("shrunk to %s: %q, %v", got, same.lines, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -34,9 +35,7 @@ func TestSumsOfRecordedJobsAgree(t *testing.T) {
 			if errors.Is(err, recorded.ErrNoJob) {
 				continue
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			for _, in := range c.Inputs {
 				r := analysis.Explain(in, explain.Options{})
 				fault := func(format string, args ...any) {

@@ -23,6 +23,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // output is the text that one output shows.
@@ -43,9 +44,7 @@ func (m *moment) outputs(t testing.TB, w *waiter) (*explain.Report, []output) {
 		"json":        func(w *bytes.Buffer) error { return json.NewEncoder(w).Encode(report) },
 	} {
 		var w bytes.Buffer
-		if err := write(&w); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, write(&w))
 		out = append(out, output{name, w.String()})
 	}
 	return &report, append(out, m.frames(t, &report)...)
@@ -54,9 +53,7 @@ func (m *moment) outputs(t testing.TB, w *waiter) (*explain.Report, []output) {
 // object returns the Job as the API server sends it.
 func (m *moment) object(t testing.TB) *unstructured.Unstructured {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(m.job())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	content["apiVersion"], content["kind"] = "batch/v1", "Job"
 	return &unstructured.Unstructured{Object: content}
 }
@@ -65,9 +62,7 @@ func (m *moment) statusRow(t testing.TB, job *unstructured.Unstructured) string 
 	var w bytes.Buffer
 	now := func() time.Time { return m.input.Now }
 	p := jobprinter.NewTablePrinter(&w, jobprinter.Table{Wide: true}, cmdutil.Display{}, true, true, now)
-	if err := p.Snapshot([]*unstructured.Unstructured{job}, true); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, p.Snapshot([]*unstructured.Unstructured{job}, true))
 	return w.String()
 }
 

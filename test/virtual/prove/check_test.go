@@ -13,6 +13,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
@@ -39,9 +40,7 @@ func TestChoicesDetermineTheState(t *testing.T) {
 		}
 		again.abandon()
 		later := s.replayed(path, since)
-		if got := later.fingerprint(); got != want {
-			t.Errorf("%s, seed %d: hashed from depth %d of %d: %v, want %v", s.name, seed, since, len(path), got, want)
-		}
+		assert.Equalf(t, later.fingerprint(), want, "%s, seed %d: hashed from depth %d of %d", s.name, seed, since, len(path))
 		later.abandon()
 	}
 }
@@ -207,21 +206,15 @@ func TestViolationIsReplayed(t *testing.T) {
 		}
 	}
 	file, err := x.violation.write(t.TempDir(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	written, err := os.ReadFile(file)
 	if err != nil || !strings.Contains(string(written), "\nhistory\none pod\nwatch: Jobs, create job a\n") {
 		t.Errorf("%s, %v", written, err)
 	}
 	r := s.followed(s.lines(x.violation.path))
 	defer r.abandon()
-	if wrong := fmt.Sprint(r.world.Checker.Violations); !strings.Contains(wrong, "this is never right") {
-		t.Errorf("replayed: %q", wrong)
-	}
-	if text := s.narrate(x.violation.path); !strings.Contains(text, "create pod a-p1") {
-		t.Errorf("told as\n%s", text)
-	}
+	assert.Contains(t, fmt.Sprint(r.world.Checker.Violations), "this is never right", "replayed")
+	assert.Contains(t, s.narrate(x.violation.path), "create pod a-p1", "told as")
 }
 
 // TestHistoryLeadsToItsState writes random histories, most of them of two processes, and follows them.
@@ -275,13 +268,9 @@ func TestSearchContinues(t *testing.T) {
 		t.Errorf("continued:\n%v\nat once:\n%v", second, whole)
 	}
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	data[0] ^= 1
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(file, data, 0o600))
 	if other := newSearch(onePod(), limits{file: file}); len(other.nodes) != 1 {
 		t.Errorf("the search of another program is continued with %d states", len(other.nodes))
 	}

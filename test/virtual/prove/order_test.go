@@ -1,9 +1,10 @@
 package prove
 
 import (
-	"slices"
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // TestOrderOfTimes: times of one kind are the same unless a time of the other kind is between them.
@@ -20,9 +21,7 @@ func TestOrderOfTimes(t *testing.T) {
 		{[]comparedTime{at(3, false), at(1, true), at(2, false)}, []int64{1, 0, 1}},
 		{[]comparedTime{at(1, false), at(1, true)}, []int64{1, 0}},
 	} {
-		if got := ranksOf(c.all); !slices.Equal(got, c.want) {
-			t.Errorf("%v: %v, want %v", c.all, got, c.want)
-		}
+		assert.SlicesEqual(t, ranksOf(c.all), c.want, c.all)
 	}
 }
 
@@ -40,8 +39,6 @@ func TestOrderOfVersions(t *testing.T) {
 	}
 	want := [][4]int64{{0, 0, 1, 0}, {0, 0, 0, 1}, {1, 0, 1, 1}, {}, {}, {0, 0, 0, 1}, {}}
 	for i, v := range all {
-		if got := v.among(all); got != want[i] {
-			t.Errorf("%+v: %v, want %v", v, got, want[i])
-		}
+		assert.Equal(t, v.among(all), want[i], v)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: SUC-04..07, PFP-02
@@ -25,9 +27,7 @@ func TestRulesOfPoliciesAreReadInThePlainestWay(t *testing.T) {
 		"no indexes, a count": {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To(""), SucceededCount: ptr.To[int32](0)}}, -1},
 	} {
 		job.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: c.rules}
-		if got := MetRule(job.Spec.SuccessPolicy, Completed(&job.Status)); got != c.want {
-			t.Errorf("%s: rule %d, want %d", what, got, c.want)
-		}
+		assert.Equalf(t, MetRule(job.Spec.SuccessPolicy, Completed(&job.Status)), c.want, "%s: rule", what)
 	}
 	job.Status.CompletedIndexes = ""
 	job.Spec.SuccessPolicy.Rules = []batchv1.SuccessPolicyRule{{SucceededCount: ptr.To[int32](0)}}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
 )
 
@@ -64,9 +65,7 @@ func Files(t *testing.T, folder string) []string {
 // ReadReplay reads a scenario file.
 func ReadReplay(t *testing.T, file string) Replay {
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	r := Replay{Names: podNames{}}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)

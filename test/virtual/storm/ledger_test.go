@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
@@ -115,9 +116,7 @@ func readLedger(t *testing.T, file string) (l ledger) {
 	if err == nil {
 		err = json.Unmarshal(text, &l)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return l
 }
 
@@ -193,9 +192,7 @@ const ledgerFile = "testdata/ledger.json"
 func TestDocumentationHasTheLedger(t *testing.T) {
 	const page = "../../../docs/internals/proof/storms.md"
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	before, rest, begins := strings.Cut(string(text), "<!-- ledger -->\n")
 	_, after, ends := strings.Cut(rest, "<!-- end of the ledger -->\n")
 	if !begins || !ends {
@@ -203,9 +200,7 @@ func TestDocumentationHasTheLedger(t *testing.T) {
 	}
 	want := before + "<!-- ledger -->\n" + readLedger(t, ledgerFile).markdown() + "<!-- end of the ledger -->\n" + after
 	if rewrite := flag.Lookup("rewrite"); want != string(text) && rewrite != nil && rewrite.Value.String() == "true" {
-		if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(page, []byte(want), 0o600))
 	} else if want != string(text) {
 		t.Error("the tables are not those of the ledger: go test ./test/virtual/storm -run HasTheLedger -rewrite")
 	}

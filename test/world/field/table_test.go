@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/field/situation"
 )
 
@@ -45,9 +46,7 @@ First sentences of more than 160 characters:
 161 b-ours job
 
 1 of 3 cases pass; with each controller on its own, 2 of 4.`
-	if got := strings.Join(lines, "\n"); got != want {
-		t.Errorf("got\n%s", got)
-	}
+	assert.Equal(t, strings.Join(lines, "\n"), want)
 }
 
 // FLD-03: the name of a case does not count as a fact of an answer.

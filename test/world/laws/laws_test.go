@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/laws"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
@@ -22,9 +23,7 @@ var (
 func ask(t *testing.T, w *laws.World) laws.Answer {
 	t.Helper()
 	a, err := laws.Ask(w.Input(), &w.Truth)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return a
 }
 
@@ -92,14 +91,10 @@ func TestLawsHoldOfRecordings(t *testing.T) {
 			if errors.Is(err, recorded.ErrNoJob) {
 				continue
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			for i := range c.Inputs {
 				a, err := laws.Ask(c.Inputs[i], nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, err)
 				for _, l := range laws.All {
 					if why := l.Broken(&a); why != "" {
 						broken.add(l.Name, "recording", fmt.Sprintf("%s: %s\n%s", c.Name, why, a.Short))

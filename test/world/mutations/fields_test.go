@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // without are the fields that no manifest of a Job has: the server sets them, or removed drivers had them.
@@ -29,9 +31,7 @@ var disabled = []string{
 // Requirements: LNT-13
 func TestTheManifestsHaveAllFields(t *testing.T) {
 	originals, err := WithAllFields()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	has := map[reflect.Type]map[string]bool{}
 	for _, o := range originals {
 		of := reflect.TypeFor[batchv1.Job]()

@@ -11,6 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/lint"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -50,9 +51,7 @@ func (s *tally) add(right bool) {
 // Requirements: LNT-07
 func TestLinesOfMistakesAreReported(t *testing.T) {
 	manifests, err := Manifests("../../../examples")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	known := map[string][]finding{} // findings in the manifest without a mistake
 	for _, m := range manifests {
 		known[m.Name] = linted(t, m.Text)
@@ -93,14 +92,10 @@ func TestLinesOfMistakesAreReported(t *testing.T) {
 // Requirements: LNT-07
 func TestManifestsHaveNoMistakes(t *testing.T) {
 	manifests, err := Manifests()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, m := range manifests {
 		for _, f := range linted(t, m.Text) {
-			if f.ID != "log-lost-at-limit" {
-				t.Errorf("%s: %+v", m.Name, f)
-			}
+			assert.Equalf(t, f.ID, "log-lost-at-limit", "%s: %+v", m.Name, f)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package recorded
 import (
 	"net/url"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func TestLogsAreServedAsAKubeletDoes(t *testing.T) {
@@ -17,9 +19,7 @@ func TestLogsAreServedAsAKubeletDoes(t *testing.T) {
 		"limitBytes=5": "one\nt", "limitBytes=99": "one\ntwo\nthree\n", "previous=true": "before\n",
 	} {
 		values, err := url.ParseQuery(query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if got, ok := LogText(logs, "a", "main", values); got != want || !ok {
 			t.Errorf("%s: %q, %t", query, got, ok)
 		}

@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 type server func(*http.Request) string
@@ -22,18 +24,12 @@ func (s server) RoundTrip(request *http.Request) (*http.Response, error) {
 func send(t *testing.T, through http.RoundTripper, method, path, body string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, "http://api"+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	response, err := through.RoundTrip(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return string(text)
 }
 
@@ -47,12 +43,8 @@ func TestBugsChangeWhatIsRead(t *testing.T) {
 		"ignores-per-index-limits": `{"object":{"spec":{"managedBy":"example.com/y"}}}` + "\n",
 	} {
 		changed := bugs[bug](next, "example.com/x", nil)
-		if got := send(t, changed, http.MethodGet, "/apis/batch/v1/jobs?watch=1", ""); got != want+want {
-			t.Errorf("%s: %s", bug, got)
-		}
-		if got := send(t, changed, http.MethodGet, "/api/v1/pods", ""); got != stored+stored {
-			t.Errorf("%s: pods: %s", bug, got)
-		}
+		assert.Equal(t, send(t, changed, http.MethodGet, "/apis/batch/v1/jobs?watch=1", ""), want+want, bug)
+		assert.Equalf(t, send(t, changed, http.MethodGet, "/api/v1/pods", ""), stored+stored, "%s: pods", bug)
 	}
 }
 
@@ -72,9 +64,7 @@ func TestReleasesEarly(t *testing.T) {
 	})
 	const status = `{"metadata":{"namespace":"ns"},"status":{"uncountedTerminatedPods":{"failed":["u"]}}}`
 	send(t, bugs["releases-early"](next, "", client), http.MethodPut, "/apis/batch/v1/namespaces/ns/jobs/a/status", status)
-	if sent.String() != status {
-		t.Errorf("sent %s", &sent)
-	}
+	assert.Equalf(t, sent.String(), status, "sent %s", &sent)
 	for name, want := range map[string]int{"p1": 0, "p2": 1} {
 		now, err := client.CoreV1().Pods("ns").Get(t.Context(), name, metav1.GetOptions{})
 		if err != nil || len(now.Finalizers) != want {

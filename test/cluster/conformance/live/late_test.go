@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/conformance/cases"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/conformance/pods"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/conformance/suite"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // afterBackoff is longer than all back-offs.
@@ -39,21 +40,15 @@ func TestCasesPassOnANodeThatReportsLate(t *testing.T) {
 func runLate(t *testing.T, namespace, managedBy string) []suite.Result {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	config.QPS = -1
 	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if _, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	kubelet, err := pods.NewSimulated(t.Context(), client, namespace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	kubelet.Late = afterBackoff
 	chosen := slices.DeleteFunc(cases.All(), func(c suite.Case) bool { return testing.Short() && c.Slow })
 	results, err := suite.Run(t.Context(), suite.Config{
@@ -62,8 +57,6 @@ func runLate(t *testing.T, namespace, managedBy string) []suite.Result {
 	if err := kubelet.Close(); err != nil {
 		t.Error(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return results
 }

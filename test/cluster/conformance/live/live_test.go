@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
@@ -38,9 +39,7 @@ func check(t *testing.T, args ...string) (results map[string]result, code int) {
 		t.Fatal(err)
 	}
 	if dir := os.Getenv("BATCHJOB_CONFORMANCE_REPORTS"); dir != "" {
-		if err := os.WriteFile(filepath.Join(dir, strings.ReplaceAll(t.Name(), "/", "-")+".json"), out.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(filepath.Join(dir, strings.ReplaceAll(t.Name(), "/", "-")+".json"), out.Bytes(), 0o600))
 	}
 	var report struct{ Cases []result }
 	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
@@ -80,9 +79,7 @@ func wantFailures(t *testing.T, results map[string]result, want ...string) {
 func start(t *testing.T, program string, args ...string) {
 	t.Helper()
 	c, err := leash.Start(t.Context(), program, nil, append(args, "--kubeconfig", kubeconfig)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	t.Cleanup(func() {
 		c.Kill()
 		if t.Failed() {
@@ -95,9 +92,7 @@ func start(t *testing.T, program string, args ...string) {
 func TestBuiltInControllerConforms(t *testing.T) {
 	results, code := check(t)
 	wantFailures(t, results)
-	if code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	assert.Equal(t, code, 0, "exit code")
 }
 
 // The cases cover the requirements below, which no other test covers.
@@ -107,9 +102,7 @@ func TestOurControllerConforms(t *testing.T) {
 	start(t, ours, "controller", "--managed-by", name, "--metrics-bind-address", "0", "--health-probe-bind-address", "0")
 	results, code := check(t, "--managed-by", name)
 	wantFailures(t, results)
-	if code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	assert.Equal(t, code, 0, "exit code")
 }
 
 // The suite finds each planted bug, in exactly the cases that test for it.
@@ -132,9 +125,7 @@ func TestBrokenControllersFail(t *testing.T) {
 			start(t, broken, "--managed-by", name, "--break", bug)
 			results, code := check(t, "--managed-by", name, "--timeout", "2m")
 			wantFailures(t, results, want...)
-			if code != 1 {
-				t.Errorf("exit code %d", code)
-			}
+			assert.Equal(t, code, 1, "exit code")
 		})
 	}
 }

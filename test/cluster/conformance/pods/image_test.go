@@ -28,6 +28,8 @@ import (
 	"k8s.io/client-go/rest"
 	k8stesting "k8s.io/client-go/testing"
 	utilexec "k8s.io/client-go/util/exec"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The script exits with the code that EndScript writes.
@@ -36,16 +38,12 @@ func TestContainerEndsWithTheCodeInTheFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "exit-code")
 	cmd := exec.Command("sh", "-c", Script, "sh", file)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, cmd.Start())
 	if out, err := exec.Command("sh", "-c", EndScript, "sh", file, "42").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	_ = cmd.Wait() // The exit code says it.
-	if code := cmd.ProcessState.ExitCode(); code != 42 {
-		t.Errorf("exit code %d", code)
-	}
+	assert.Equal(t, cmd.ProcessState.ExitCode(), 42, "exit code")
 }
 
 // SIGTERM does not end the container: the case decides when the pod ends.
@@ -55,16 +53,12 @@ func TestContainerOutlivesSIGTERM(t *testing.T) {
 	dir := t.TempDir()
 	// A sleep that takes no time and leaves a file as a sign that the script is still running.
 	write(t, filepath.Join(dir, "sleep"), "#!/bin/sh\ntouch "+filepath.Join(dir, "slept")+"\n")
-	if err := os.Chmod(filepath.Join(dir, "sleep"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.Chmod(filepath.Join(dir, "sleep"), 0o700))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", Script, "sh", filepath.Join(dir, "exit-code"))
 	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, cmd.Start())
 	for _, before := range []bool{true, false} {
 		err := wait.PollUntilContextCancel(ctx, time.Millisecond, true, func(context.Context) (bool, error) {
 			_, err := os.Stat(filepath.Join(dir, "slept"))
@@ -74,16 +68,12 @@ func TestContainerOutlivesSIGTERM(t *testing.T) {
 			t.Fatalf("the script does not run, before SIGTERM: %v: %v", before, err)
 		}
 		if before { // The trap is set.
-			if err := errors.Join(cmd.Process.Signal(syscall.SIGTERM), os.Remove(filepath.Join(dir, "slept"))); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, errors.Join(cmd.Process.Signal(syscall.SIGTERM), os.Remove(filepath.Join(dir, "slept"))))
 		}
 	}
 	write(t, filepath.Join(dir, "exit-code"), "3")
 	_ = cmd.Wait() // The exit code says it.
-	if code := cmd.ProcessState.ExitCode(); code != 3 {
-		t.Errorf("exit code %d", code)
-	}
+	assert.Equal(t, cmd.ProcessState.ExitCode(), 3, "exit code")
 }
 
 // Close deletes the suite's pods, ends its pods that are already terminating, and leaves other pods alone. Failures are
@@ -137,9 +127,7 @@ func TestWhatIsLeftIsRemoved(t *testing.T) {
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 }
 
 // A command that ends its container may be killed with it. The case waits for the pod's end anyway.
@@ -165,9 +153,7 @@ func TestCommandInAPodThatIsGone(t *testing.T) {
 	defer server.Close()
 	config := &rest.Config{Host: server.URL}
 	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "a"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
 	if err := NewImage(config, client, "x", "busybox:1.36").End(t.Context(), pod, 0); !apierrors.IsNotFound(err) {
 		t.Errorf("%v", err)

@@ -6,6 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The Lease exists before the node, as kwok would run the node otherwise; Close removes both.
@@ -14,9 +16,7 @@ func TestNodeIsAddedAndRemoved(t *testing.T) {
 	t.Parallel()
 	client := fake.NewClientset()
 	s, err := NewSimulated(t.Context(), client, "conformance-x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var created []string
 	for _, a := range client.Actions() {
 		if a.GetVerb() == "create" {
@@ -30,9 +30,7 @@ func TestNodeIsAddedAndRemoved(t *testing.T) {
 	if err != nil || node.Status.Conditions[0].Status != corev1.ConditionTrue || node.Spec.Taints[0].Effect != corev1.TaintEffectNoSchedule {
 		t.Errorf("%+v, %v", node, err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, s.Close())
 	nodes, err := client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(nodes.Items) != 0 {
 		t.Errorf("left: %v, %v", nodes.Items, err)
@@ -51,23 +49,15 @@ func TestSimulatedPodsRunAndEnd(t *testing.T) {
 	s := &Simulated{client: client, node: "n"}
 	status := func() corev1.PodStatus {
 		now, err := client.CoreV1().Pods("ns").Get(t.Context(), "a", metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		return now.Status
 	}
-	if err := s.Start(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, s.Start(t.Context(), pod))
 	if got := status(); got.Phase != corev1.PodRunning || !got.ContainerStatuses[0].Ready || got.Conditions[0].Status != corev1.ConditionTrue {
 		t.Errorf("started: %+v", got)
 	}
-	if err := Disrupt(t.Context(), client, pod); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.End(t.Context(), pod, 42); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, Disrupt(t.Context(), client, pod))
+	assert.NoError(t, s.End(t.Context(), pod, 42))
 	got := status()
 	if got.Phase != corev1.PodFailed || got.ContainerStatuses[0].Ready || got.ContainerStatuses[0].State.Terminated.ExitCode != 42 {
 		t.Errorf("ended: %+v", got)

@@ -2,17 +2,15 @@ package report
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/conformance/suite"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/goldenfile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/product/junitcheck"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write what the reports are into testdata")
 
 func example() *Report {
 	of := func(name, title string) suite.Case {
@@ -35,22 +33,8 @@ func TestFormats(t *testing.T) {
 	t.Parallel()
 	for _, format := range []Format{Text, JSON, JUnit} {
 		var out bytes.Buffer
-		if err := example().Write(&out, format); err != nil {
-			t.Fatal(err)
-		}
-		golden := filepath.Join("testdata", "report."+string(format))
-		if *rewrite {
-			if err := os.WriteFile(golden, out.Bytes(), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if out.String() != string(want) {
-			t.Errorf("%s:\n%s\nwant:\n%s", format, &out, want)
-		}
+		assert.NoError(t, example().Write(&out, format))
+		goldenfile.Compare(t, filepath.Join("testdata", "report."+string(format)), out.String())
 		if format == JUnit {
 			if err := junitcheck.Check(&out); err != nil {
 				t.Error(err)

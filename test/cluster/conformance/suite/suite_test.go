@@ -3,7 +3,6 @@ package suite
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: CNF-03
@@ -91,9 +91,7 @@ func TestRecorderKeepsAllVersions(t *testing.T) {
 	for _, v := range r.Versions() {
 		order = append(order, v.Revision)
 	}
-	if !slices.Equal(order, []uint64{3, 4, 5, 6}) {
-		t.Errorf("%v", order)
-	}
+	assert.SlicesEqual(t, order, []uint64{3, 4, 5, 6})
 	if err := r.WaitFor(t.Context(), job("5", 1)); err != nil {
 		t.Error(err)
 	}

@@ -26,6 +26,7 @@ import (
 	kubeyaml "sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // root is the project's folder.
@@ -57,9 +58,7 @@ func documents(t *testing.T) map[string]*Page {
 		pages[p.Path] = p
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if len(pages) < 10 {
 		t.Fatalf("only %d pages were found", len(pages))
 	}
@@ -300,9 +299,7 @@ func TestYAMLHasKnownFields(t *testing.T) {
 func isPart(t *testing.T, b Block, v any) {
 	t.Helper()
 	data, err := yaml.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var problems []string
 	for what, into := range parts() {
 		err := kubeyaml.UnmarshalStrict(data, into)
@@ -414,9 +411,7 @@ func TestCodeInProseExists(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	path := regexp.MustCompile("(?:`(\\w+)` in )?`(?:[^`\n]* )?(?:\\./)?((?:cmd|config|docs|examples|hack|internal|krew|pkg|test)/[^`\\s<]+)[^`\n]*`")
 	file := regexp.MustCompile("`(?:[\\w-]+/)?([\\w-]+\\.go)`")
 	test := regexp.MustCompile("`(Test[A-Z]\\w+)`")

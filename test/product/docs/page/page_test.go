@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func parse(t *testing.T, text string) *Page {
 	t.Helper()
 	p, err := Parse("p.md", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return p
 }
 
@@ -43,9 +43,7 @@ func TestBlocksHaveTheirDirectives(t *testing.T) {
 			for i := range tc.want {
 				tc.want[i].Page = "p.md"
 			}
-			if got := parse(t, tc.text).Blocks; !reflect.DeepEqual(got, tc.want) {
-				t.Errorf("got  %+v\nwant %+v", got, tc.want)
-			}
+			assert.DeepEqual(t, parse(t, tc.text).Blocks, tc.want)
 		})
 	}
 }
@@ -79,13 +77,9 @@ func TestUnknownDirectivesAreErrors(t *testing.T) {
 func TestLinesWithAPromptAreCommands(t *testing.T) {
 	p := parse(t, "```console\n$ a \\\n    --long\nout \\\n$ cat <<EOF\n> text\n> EOF\n> no prompt's\nlast\n```\n")
 	want := []Command{{2, "a \\\n    --long\n"}, {5, "cat <<EOF\ntext\nEOF\nno prompt's\n"}}
-	if got := p.Blocks[0].Commands(); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
+	assert.DeepEqual(t, p.Blocks[0].Commands(), want)
 	p = parse(t, "<!-- output of: x -->\n```\n$ first\n\n$ told of\n```\n")
-	if got := p.Blocks[0].Commands(); !reflect.DeepEqual(got, []Command{{3, "first\n"}}) {
-		t.Errorf("of an output: %+v", got)
-	}
+	assert.DeepEqual(t, p.Blocks[0].Commands(), []Command{{3, "first\n"}}, "of an output")
 }
 
 // Issue 7, point 6: anchors and links are parsed as on GitHub.
@@ -108,9 +102,7 @@ func TestLinksAndAnchorsAreReadAsOnGitHub(t *testing.T) {
 			got[i].Alt = ""
 		}
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
+	assert.DeepEqual(t, got, want)
 	var anchors []string
 	for a := range p.Anchors() {
 		anchors = append(anchors, a)

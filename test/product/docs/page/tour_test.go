@@ -11,15 +11,15 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // README is read in a minute, and users choose among few pages.
 func TestDocumentationIsShort(t *testing.T) {
 	pages := documents(t)
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if words := len(strings.Fields(string(readme))); words > 1000 {
 		t.Errorf("README.md has %d words", words)
 	}
@@ -49,9 +49,7 @@ func (j jobs) add(t *testing.T, where, manifest string) {
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		if err != nil {
-			t.Fatalf("%s: %v", where, err)
-		}
+		assert.NoError(t, err, where)
 		if name := object.Metadata.Name; object.Kind == "Job" && name != "" && object.Metadata.Namespace == "" {
 			if j[name] == nil {
 				j[name] = map[string]bool{}
@@ -76,9 +74,7 @@ func (j jobs) addFile(t *testing.T, file string) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(filepath.Join(root, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		j.add(t, file, string(text))
 	}
 }
@@ -93,9 +89,7 @@ func TestTourHasOneJobOfEachName(t *testing.T) {
 	found := jobs{}
 	for _, name := range Tour() {
 		p, err := Read(root, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		for _, b := range p.Blocks {
 			switch {
 			case b.Lang == "yaml":

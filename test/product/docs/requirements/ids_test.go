@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // named matches an id, or a range of ids, that is not part of a word: family, number, last number.
@@ -55,8 +57,6 @@ func TestIDsAreFoundInEveryForm(t *testing.T) {
 		"UTF-8 P-256 SHA-256 AJOB-39 JOB-391 S123": "",
 		"JOB-39a xS1 S1x FOO_BAR S L D- JOB-":      "",
 	} {
-		if got := strings.Join(idsIn(line), " "); got != want {
-			t.Errorf("%s: %q, want %q", line, got, want)
-		}
+		assert.Equal(t, strings.Join(idsIn(line), " "), want, line)
 	}
 }

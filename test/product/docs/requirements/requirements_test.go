@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const (
@@ -29,9 +31,7 @@ var row = regexp.MustCompile(`^\| ([A-Z]+-?[0-9]+) \| (.+) \| .+ \|$`)
 func listed(t *testing.T) []requirement {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(root, list))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var all []requirement
 	for line := range strings.Lines(string(data)) {
 		if m := row.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
@@ -75,9 +75,7 @@ var uses = sync.OnceValues(func() (map[string]use, error) {
 func usedIDs(t *testing.T) map[string]use {
 	t.Helper()
 	ids, err := uses()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return ids
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/product/docs/page"
 )
 
@@ -19,13 +20,9 @@ import (
 func read(t *testing.T, limit time.Duration, text string) error {
 	t.Helper()
 	p, err := page.Parse("p.md", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	s, err := Start(t.TempDir(), t.TempDir(), append(os.Environ(), "LC_ALL=C.UTF-8"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer s.Close()
 	for _, b := range p.Blocks {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -134,13 +131,9 @@ func TestScriptIsSplitIntoCommands(t *testing.T) {
 // No process that a page has started outlives the session.
 func TestCloseEndsAll(t *testing.T) {
 	s, err := Start(t.TempDir(), t.TempDir(), os.Environ())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	b := page.Block{Lang: "sh", Text: "sleep 1000 &\n"}
-	if err := s.Run(context.Background(), b); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, s.Run(context.Background(), b))
 	left := s.descendants()
 	if len(left) == 0 {
 		t.Fatal("no process was found")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/product/docs/page"
 )
 
@@ -28,17 +29,11 @@ func TestShimsStandInForOtherPrograms(t *testing.T) {
 		filepath.Join(tools, "curl"):                     "#!/bin/sh\necho real curl \"$@\"\n",
 		filepath.Join(tools, "kubectl"):                  "#!/bin/sh\necho real kubectl \"$@\"\n",
 	} {
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		assert.NoError(t, os.WriteFile(file, []byte(text), 0o700))
 	}
 	shims, err := filepath.Abs("../shims")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	path := tools + ":" + os.Getenv("PATH")
 	environment := append(os.Environ(), "PATH="+shims+":"+path, "DOCS_REAL_PATH="+path, "DOCS_PROJECT="+project,
 		"DOCS_KUBECONFIG="+filepath.Join(project, "kubeconfig-of-the-page"))
@@ -64,9 +59,7 @@ func TestShimsStandInForOtherPrograms(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			s, err := Start(t.TempDir(), t.TempDir(), environment)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			defer s.Close()
 			b := page.Block{Lang: "sh", Text: strings.TrimSpace(tc.text) + "\n", Run: page.Run{Code: tc.code}}
 			if err := s.Run(context.Background(), b); err != nil {

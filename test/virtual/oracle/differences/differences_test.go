@@ -11,6 +11,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func TestEveryDifferenceHasARowInTheDocumentation(t *testing.T) {
@@ -18,9 +20,7 @@ func TestEveryDifferenceHasARowInTheDocumentation(t *testing.T) {
 	for _, d := range All() {
 		file, place, _ := strings.Cut(d.Where, ": ")
 		text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if row, _, _ := strings.Cut(place, ";"); !strings.Contains(string(text), "\n| "+row) {
 			t.Errorf("%q: no row of %s begins with %q", d.Name, file, row)
 		}

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -25,16 +26,12 @@ func TestKubeletServesTheLogsOfRuns(t *testing.T) {
 		{Pod: "a", Container: "waits", Previous: true, Text: "last\n"}, {Pod: "a", Container: "runs", Previous: true, Text: "last\n"},
 		{Pod: "gone", Container: "main", Text: "end\n"},
 	}}
-	if err := p.serveLogs(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, p.serveLogs(t.Context()))
 	for path, want := range map[string]string{
 		"a/waits?previous=true": "last\n", "a/waits": "last\n", "a/runs?previous=true": "last\n", "a/runs": "404 page not found\n", "gone/main": "404 page not found\n",
 	} {
 		answer, err := kubelet.server.Client().Get(kubelet.server.URL + "/containerLogs/ns/" + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		text, err := io.ReadAll(answer.Body)
 		if err != nil || string(text) != want || (answer.StatusCode == http.StatusOK) != (want != "404 page not found\n") {
 			t.Errorf("%s: %d %q %v", path, answer.StatusCode, text, err)

@@ -14,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // FLD-01: every play can be read, and each step has exactly one action.
@@ -106,9 +108,7 @@ func TestStatusIsThatOfAKubelet(t *testing.T) {
 		"PodReadyToStartContainers=True  ; Initialized=False ContainersNotInitialized containers with incomplete status: [proxy]; " +
 		"Ready=False ContainersNotReady containers with unready status: [proxy main]; " +
 		"ContainersReady=False ContainersNotReady containers with unready status: [proxy main]; PodScheduled=True  ; "
-	if got := describe(status); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	assert.Equal(t, describe(status), want)
 	rejected := Pod{Phase: "Failed", Rejected: true, Reason: "OutOfcpu", Message: "no"}.status(spec, now)
 	if got := describe(rejected); got != "" || rejected.Reason != "OutOfcpu" || rejected.Message != "no" {
 		t.Errorf("a rejected pod has %s", got)

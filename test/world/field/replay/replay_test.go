@@ -23,6 +23,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/simulate"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/status"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/wait"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/field/replay"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/field/situation"
@@ -60,9 +61,7 @@ func verdicts(t *testing.T, c situation.Case, file string) []situation.Verdict {
 	t.Helper()
 	take := strings.TrimSuffix(filepath.Base(file), ".yaml")
 	recording, err := replay.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	server := httptest.NewServer(recording)
 	defer server.Close()
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, server.URL))
@@ -92,9 +91,7 @@ func TestRecordedLogsAreServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	recording, err := replay.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for query, want := range map[string]int{"container=main&previous=true&tailLines=1": http.StatusOK, "container=main": http.StatusBadRequest} {
 		answer := httptest.NewRecorder()
 		recording.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/api/v1/namespaces/ns/pods/a/log?"+query, nil))
@@ -108,9 +105,7 @@ func TestRecordedLogsAreServed(t *testing.T) {
 // sentences.
 func TestRecordedCasesAreExplained(t *testing.T) {
 	cases, err := situation.Load(cmp.Or(*folder, "../cases"), regexp.MustCompile(*only))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	first := map[string][]situation.Verdict{}
 	for _, c := range cases {
 		if c.Dir, err = filepath.Abs(c.Dir); err != nil {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const folder = "../cases"
@@ -12,9 +14,7 @@ const folder = "../cases"
 // FLD-01: the cases can be read, and there are enough.
 func TestCasesAreComplete(t *testing.T) {
 	cases, err := Load(folder, regexp.MustCompile(""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if len(cases) < 43 {
 		t.Errorf("%d cases", len(cases))
 	}
@@ -26,9 +26,7 @@ func TestCasesAreComplete(t *testing.T) {
 func fact(t *testing.T, pattern string) []Fact {
 	t.Helper()
 	var f Fact
-	if err := f.UnmarshalJSON([]byte(pattern)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, f.UnmarshalJSON([]byte(pattern)))
 	return []Fact{f}
 }
 
