@@ -137,13 +137,13 @@ func endPods(api *clitest.Writes) {
 func verb(line string) func(t *testing.T, ctx context.Context, api *clitest.Writes) (string, error) {
 	return func(t *testing.T, ctx context.Context, api *clitest.Writes) (string, error) {
 		var out bytes.Buffer
-		err := execute(t, ctx, api, line, &out)
+		err := execute(ctx, t, api, line, &out)
 		return out.String(), err
 	}
 }
 
 // execute runs a command line with job.yaml in its folder.
-func execute(t *testing.T, ctx context.Context, api *clitest.Writes, line string, out io.Writer) error {
+func execute(ctx context.Context, t *testing.T, api *clitest.Writes, line string, out io.Writer) error {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, api.API.URL()))
 	t.Chdir(t.TempDir()) // run --replace writes a bundle.
 	if err := os.WriteFile("job.yaml", []byte(limited), 0o600); err != nil {
@@ -156,21 +156,23 @@ func execute(t *testing.T, ctx context.Context, api *clitest.Writes, line string
 	return err
 }
 
-// suspendedOnCancel runs train until it is running, and interrupts it. It succeeds if nothing is left to do.
-func suspendedOnCancel(t *testing.T, ctx context.Context, api *clitest.Writes) (string, error) {
-	if job := api.Job("train"); job != nil { // The user has read what is left, and suspends it.
-		err := unstructured.SetNestedField(job.Object, true, "spec", "suspend")
-		api.API.Put(job)
-		return "", err
+// suspendedOnCancel returns a function that runs train until it is running, and interrupts it. It succeeds if nothing is left to do.
+func suspendedOnCancel() func(t *testing.T, ctx context.Context, api *clitest.Writes) (string, error) {
+	return func(t *testing.T, ctx context.Context, api *clitest.Writes) (string, error) {
+		if job := api.Job("train"); job != nil { // The user has read what is left, and suspends it.
+			err := unstructured.SetNestedField(job.Object, true, "spec", "suspend")
+			api.API.Put(job)
+			return "", err
+		}
+		ctx, interrupt := context.WithCancel(ctx)
+		defer interrupt()
+		out := &alarm{word: "train  Running", ring: interrupt}
+		err := execute(ctx, t, api, "run -f job.yaml --on-cancel suspend", out)
+		if cmdutil.ExitCode(err) == cmdutil.ExitInterrupted && strings.Contains(out.String(), "Interrupted: suspended") {
+			err = nil
+		}
+		return out.String(), err
 	}
-	ctx, interrupt := context.WithCancel(ctx)
-	defer interrupt()
-	out := &alarm{word: "train  Running", ring: interrupt}
-	err := execute(t, ctx, api, "run -f job.yaml --on-cancel suspend", out)
-	if cmdutil.ExitCode(err) == cmdutil.ExitInterrupted && strings.Contains(out.String(), "Interrupted: suspended") {
-		return out.String(), nil
-	}
-	return out.String(), err
 }
 
 // alarm is output that rings when it has a word.
@@ -204,7 +206,7 @@ func TestFaultsAtEachWrite(t *testing.T) {
 		"run -f job.yaml --retry 1 --on-oom memory=x2,max=4Gi": {
 			New: withJobs(), React: end(hasFailed, hasCompleted), Again: verb("run -f job.yaml --replace --retry 1 --on-oom memory=x2,max=4Gi"), Names: "job.batch/train",
 		},
-		"run -f job.yaml --on-cancel suspend": {New: withJobs(), Run: suspendedOnCancel, Names: "job.batch/train"},
+		"run -f job.yaml --on-cancel suspend": {New: withJobs(), Run: suspendedOnCancel(), Names: "job.batch/train"},
 		"retry train":                         {New: withJobs(oom), Names: "train-retry-1", Fails: creation},
 		"retry train --memory x2":             {New: withJobs(oom), Names: "train-retry-1", Fails: creation},
 		"retry train --memory x2 --replace":   {New: withJobs(running), Again: deleteOr("retry train --memory x2 --replace"), Names: "train-retry-1", Fails: creation},

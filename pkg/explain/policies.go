@@ -5,7 +5,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 )
 
 // FailurePolicy is spec.podFailurePolicy, with its effect on the pods that exist.

@@ -8,11 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -31,15 +28,6 @@ func jobsIn(t *testing.T, out string) (names []string, list explain.ReportList) 
 		names = append(names, list.Items[i].Job.Namespace+"/"+list.Items[i].Job.Name)
 	}
 	return names, list
-}
-
-// cronJob returns a CronJob that starts Jobs at 03:00 UTC.
-func cronJob(name string, change func(*batchv1.CronJob)) *batchv1.CronJob {
-	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: name}, Spec: batchv1.CronJobSpec{Schedule: "0 3 * * *", TimeZone: ptr.To("Etc/UTC")}}
-	if change != nil {
-		change(cj)
-	}
-	return cj
 }
 
 // Ctrl-C ends the command immediately, with exit code 130 and no partial output.

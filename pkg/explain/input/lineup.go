@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 )
 
 // Lineup lists all containers of a pod that has not ended, in the order in which they start: init containers and sidecars,

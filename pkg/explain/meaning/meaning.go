@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -216,7 +216,11 @@ func (t *Trouble) fill(template, volume string) string {
 	}
 	// An object has no name if the message names only its key and its volume.
 	object := "the " + t.Object + " of its volume " + t.Volume
-	if t.Name != "" {
+	switch {
+	case t.Name == "":
+	case t.Key != "": // The object exists, so its namespace is no question.
+		object = t.Object + " " + t.Name
+	default:
 		object = wording.Join(" in namespace ", t.Object+" "+t.Name, t.Namespace)
 	}
 	network, service, inService, inBrackets := "the network of its node", "its server", "", ""

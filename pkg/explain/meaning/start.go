@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 )
 
 // The kinds of KnownError about a container that its runtime cannot set up.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -61,17 +62,22 @@ func containersFailedText(p *explain.Problem, now time.Time) string {
 // containerEndedText describes the end of a container whose pods have not ended.
 func containerEndedText(p *explain.Problem, now time.Time) string {
 	since := ago(p.Since, now)
-	text := fmt.Sprintf("container %s %s", p.Container, cause.ExitText(p.Run.Exit.ExitCode, p.Run.Exit.Reason))
+	text, ofPod := fmt.Sprintf("container %s %s", p.Container, cause.ExitText(p.Run.Exit.ExitCode, p.Run.Exit.Reason)), ""
 	switch {
 	case p.Count > 1:
 		text = fmt.Sprintf("%s in %s", text, wording.Join(", first", wording.Count(p.Count, "pods"), since))
 	case len(p.Pods) > 0:
-		text = fmt.Sprintf("container %s of pod %s ended%s with %s", p.Container, p.Pods[0], since, "exit "+p.Run.Exit.Code())
+		ofPod = " of pod " + p.Pods[0]
+		text = fmt.Sprintf("container %s%s ended%s with exit %s", p.Container, ofPod, since, p.Run.Exit.Code())
 	}
 	it := wording.Form(int(max(p.Count, 1)), "the pod", "the pods")
 	switch p.Kind {
 	case explain.ProblemContainerEnded:
-		return fmt.Sprintf("%s, and %s%s %s from ending", text, ContainersText(p.Stopping.Running), wording.Form(len(p.Stopping.Running), " keeps", " keep"), it)
+		text = fmt.Sprintf("%s, and %s%s %s from ending", text, ContainersText(p.Stopping.Running), wording.Form(len(p.Stopping.Running), " keeps", " keep"), it)
+		if utf8.RuneCountInString(stalled+text) >= maxSentence { // The pod has a line of its own.
+			text = strings.Replace(text, ofPod, "", 1)
+		}
+		return text
 	case explain.ProblemSidecarStopping:
 		return fmt.Sprintf("%s, and %s%s not stopped yet", text, sidecarsText(p.Stopping.Running), wording.Form(len(p.Stopping.Running), " has", " have"))
 	}
