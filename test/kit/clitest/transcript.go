@@ -78,8 +78,8 @@ func init() {
 			for _, name := range args {
 				if pod, ok := strings.CutPrefix(name, "pod/"); ok {
 					s.api.Pods.Remove(pod)
-				} else {
-					s.api.API.Remove(s.api.Job(name))
+				} else if job := s.api.Job(name); job != nil { // A hook comes at each write.
+					s.api.API.Remove(job)
 				}
 			}
 		},
