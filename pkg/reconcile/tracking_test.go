@@ -415,7 +415,7 @@ func TestPodsOutOfRangeNeverCount(t *testing.T) {
 	}
 	assert.Equal(t, len(plan.Findings.Misfits), 2, "misfits")
 	for _, r := range plan.Release {
-		assert.Equal(t, r.Name == "p5" || r.Name == "p7", (r.ResourceVersion != ""), r)
+		assert.Equal(t, r.ResourceVersion != "", r.Name == "p5" || r.Name == "p7", r)
 	}
 	plan = o.carryOut(t, plan).want(t, `delete p5 p7; release p0`)
 	o.carryOut(t, plan)

@@ -201,7 +201,7 @@ func TestMissingPermissionLeavesTheRest(t *testing.T) {
 		if len(f.Gaps) != 1 || f.PodsRead != (what != "pods") || f.EventsRead != (what != "events") || f.Lease == nil {
 			t.Errorf("without %s: pods %v, events %v, lease %v, gaps %+v", what, f.PodsRead, f.EventsRead, f.Lease, f.Gaps)
 		}
-		assert.Equalf(t, what != "nodes" && what != "pods", (f.GoneNodes["node-1"] != ""), "without %s: nodes %v", what, f.GoneNodes)
+		assert.Equalf(t, f.GoneNodes["node-1"] != "", what != "nodes" && what != "pods", "without %s: nodes %v", what, f.GoneNodes)
 	}
 }
 

@@ -150,8 +150,8 @@ var holds = []holdRow{
 	},
 	{
 		kind:    QueueStopped,
-		pattern: regexp.MustCompile(`^(?P<queuekind>LocalQueue|ClusterQueue) (?P<queuename>\S+) is (?:inactive|stopped)`),
-		text:    suspended + ": {kind} {name} is stopped",
+		pattern: regexp.MustCompile(`^(?:The )?(?P<queuekind>LocalQueue|ClusterQueue)(?: (?P<queuename>\S+))? is (?:inactive|stopped)`),
+		text:    suspended + ": {kind and name} is stopped",
 		advice:  "waiting does not help before the queue is started again: its conditions say why it is stopped",
 	},
 	{
@@ -214,7 +214,7 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 		message = h.Message
 	}
 	return strings.NewReplacer("{it}", it, "{taint}", h.Taint, "{since}", since, "{(reason)}", wording.InBrackets(wording.Join(": ", h.Reason, evictions[h.Reason])), "{queue}", named, "{(queue)}", inQueue, "{resource}", h.Resource, "{flavor}", h.Flavor, "{(missing)}", missing,
-		"{(most)}", most, "{kind}", h.QueueKind, "{name}", h.QueueName, "{checks}", checks, "{: checks}", inColon(checks)).Replace(row.text), message
+		"{(most)}", most, "{kind and name}", wording.Join(" ", h.QueueKind, h.QueueName), "{kind}", h.QueueKind, "{name}", h.QueueName, "{checks}", checks, "{: checks}", inColon(checks)).Replace(row.text), message
 }
 
 // Advice returns advice on the reason.

@@ -118,9 +118,9 @@ var shell = []int32{126, 127}
 // OfExit returns the error that the exit code of a shell stands for; nil for other exit codes.
 func OfExit(code int32) *KnownError {
 	switch code {
-	case shell[0]:
+	case 126:
 		return &KnownError{Kind: ErrorNotExecutable}
-	case shell[1]:
+	case 127:
 		return &KnownError{Kind: ErrorCommandNotFound}
 	}
 	return nil
@@ -150,7 +150,9 @@ var startErrors = []errorRow{
 				return "save the script with the line ends of Unix (LF)"
 			case strings.ContainsAny(e.Subject, typographic):
 				return "replace the typographic quotes in the command of the pod template by straight ones"
-			case hasArguments(e.Subject):
+			case strings.HasPrefix(e.Subject, "-"):
+				return fmt.Sprintf("begin command of container %s with a program, or leave it out if the arguments are for the entrypoint of image %s; in a script, the line before may lack its backslash", c.Name, c.Image)
+			case strings.Contains(e.Subject, " "):
 				return fmt.Sprintf("give the program and each of its arguments as an element of its own in command of container %s, or only the arguments in args: those follow the entrypoint of image %s", c.Name, c.Image)
 			}
 			if m := mountOf(e.Subject, c.Mounts); m != nil {
@@ -162,7 +164,7 @@ var startErrors = []errorRow{
 	{
 		kind: ErrorNotExecutable,
 		patterns: []errorPattern{
-			{"permission denied", lazyregexp.New("(?i)\\bexec: \"([^\"]+)\": (?:stat [^:]+: )?permission denied|\\bexec(?: container process)? [`\"]?(/[^\\s:`\"]+)[`\"]?: permission denied|\\bexec user process caused:? \"?permission denied"), nil},
+			{"permission denied", lazyregexp.New("(?i)\\bexec: \"([^\"]+)\": (?:stat .+: )?permission denied|\\bexec(?: container process)? [`\"]?(/[^\\s:`\"]+)[`\"]?: permission denied|\\bexec user process caused:? \"?permission denied"), nil},
 			{"permission denied", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): permission denied$`), shell},
 			{"permission denied", lazyregexp.New(`(?i)\bexec (/\S+) failed: permission denied`), nil},
 		},
@@ -400,8 +402,10 @@ func notFoundText(command string) string {
 		return "its script has the line ends of Windows (CRLF)"
 	case strings.ContainsAny(command, typographic):
 		return "command " + command + " was not found: its typographic quotes are a part of its name"
-	case hasArguments(command):
-		return "there is no program " + wording.Quoted(wording.Cut(command, maxCommand)) + ": its name has arguments"
+	case strings.HasPrefix(command, "-"):
+		return "there is no program " + wording.Quoted(wording.Cut(command, maxCommand)) + ": that is an argument"
+	case strings.Contains(command, " "):
+		return "there is no program " + wording.Quoted(wording.Cut(command, maxCommand)) + ": its arguments are a part of its name"
 	case strings.Contains(command, "/"):
 		return command + " does not exist in the container"
 	}
@@ -413,11 +417,6 @@ const typographic = "“”„‘’«»"
 
 // maxCommand is the maximum number of characters of a command with its arguments in a sentence.
 const maxCommand = 50
-
-// hasArguments reports whether the name of a program has arguments in it.
-func hasArguments(command string) bool {
-	return strings.HasPrefix(command, "-") || strings.Contains(command, " ")
-}
 
 // hasWindowsEnd reports whether a shell took a line end of Windows for a part of the command.
 func hasWindowsEnd(command string) bool {

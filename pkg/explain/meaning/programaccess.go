@@ -212,12 +212,14 @@ var accessErrors = []errorRow{
 	},
 	{
 		kind:     ErrorWebhook,
-		patterns: []errorPattern{{"failed calling webhook", lazyregexp.New(`failed calling webhook \\*"([^"\\]+)\\*": (?:failed to call webhook: )?(?:Post \\*"[^"]*": )?([^:"]+)`), nil}},
+		patterns: []errorPattern{{"failed calling webhook", lazyregexp.New(`failed calling webhook \\*"([^"\\]+)\\*": (?:failed to call webhook: )?(?:Post \S+: )?(no endpoints available for service|service \\*"[^"\\]+\\*" not found|[^:"\\]+)`), nil}},
 		yieldsTo: []ErrorKind{ErrorForbidden, ErrorRefused, ErrorNameResolution, ErrorConnectionRefused, ErrorTimeout, ErrorNoRoute, ErrorCertificate},
-		read:     func(e *KnownError, _ string) { e.Subject = strings.Replace(e.Subject, ":", ": ", 1) },
-		brief:    "webhook fails",
-		named:    "the API server cannot call webhook %s",
-		text:     "the API server cannot call a webhook",
-		advice:   "have the webhook repaired: whether its Service has ready pods, and whether the API server can reach them",
+		read: func(e *KnownError, _ string) {
+			e.Subject = strings.Replace(strings.ReplaceAll(e.Subject, `\`, ""), ":", ": ", 1)
+		},
+		brief:  "webhook fails",
+		named:  "the API server cannot call webhook %s",
+		text:   "the API server cannot call a webhook",
+		advice: "check whether the Service of the webhook has ready pods, and whether the API server can reach them",
 	},
 }

@@ -54,12 +54,14 @@ var stateErrors = []errorRow{
 		advise: earlierAdvice,
 	},
 	{
-		kind: ErrorVariable,
+		kind:   ErrorVariable,
+		casual: true,
 		patterns: []errorPattern{
-			{"unbound variable", lazyregexp.New(`(\w+): unbound variable`), nil},
-			{"not set", lazyregexp.New(`(\w+): parameter (?:null or )?not set`), nil},
-			{"env", lazyregexp.New(`(?i)\benv(?:ironment)? ?var(?:iable)?s?:? ["'` + "`" + `]?((?-i:[A-Z][A-Z0-9_]+))["'` + "`" + `]? (?:is |was |must be )?(?:not (?:set|found|defined)|unset|missing|undefined|required|set)\b`), nil},
-			{"env", lazyregexp.New(`(?i)(?:missing (?:required )?env(?:ironment)? ?var(?:iable)?s?|env(?:ironment)? ?var(?:iable)?s? not (?:found|set|defined)):? ["'` + "`" + `]?((?-i:[A-Z][A-Z0-9_]+))`), nil},
+			{"unbound variable", lazyregexp.New(shellVariable + `unbound variable`), nil},
+			{"not set", lazyregexp.New(shellVariable + `parameter (?:null or )?not set`), nil},
+			{"env", lazyregexp.New(`(?i)\b` + envVariable + `:? ["'` + "`" + `]?` + constant + `["'` + "`" + `]? ` + isNotSet), nil},
+			{"env", lazyregexp.New(`(?i)["'` + "`" + `]?\b` + constant + `["'` + "`" + `]? ` + envVariable + " " + isNotSet), nil},
+			{"env", lazyregexp.New(`(?i)(?:missing (?:required )?` + envVariable + `|` + envVariable + ` not (?:found|set|defined)):? ["'` + "`" + `]?` + constant + `["'.!)\]}` + "`" + `]*$`), nil},
 		},
 		brief:       "variable not set",
 		named:       "variable %s is not set",
@@ -69,13 +71,21 @@ var stateErrors = []errorRow{
 	},
 }
 
+// Parts of messages about variables. A shell names its script before the variable. A program that uses a default says so after it.
+const (
+	shellVariable = `\S: (?:line )?(?:\d+: )?([A-Za-z_]\w*): `
+	envVariable   = `env(?:ironment)? ?var(?:iable)?s?`
+	constant      = `((?-i:[A-Z][A-Z0-9_]+))`
+	isNotSet      = `(?:must be set|(?:is |was )?(?:not (?:set|found|defined)|unset|missing|undefined|required))(?: but not set| in [^,]+)?["'.!)\]}]*$`
+)
+
 // resolutions say how to resolve an earlier state, by a part of the message about it.
 var resolutions = []struct{ part, how string }{
 	{"already exists", "find out what created it, and have the program accept that it exists, or use another name"},
 	{"checksum mismatch", "restore the migration as it was applied, or accept the changed one with flyway repair; until then, a rerun fails again"},
 	{"failed migrations", "undo or complete the migration that failed, then mark it so with prisma migrate resolve; until then, a rerun fails again"},
 	{"Dirty database", "undo or complete the migration that failed, then set its version with migrate force; until then, a rerun fails again"},
-	{"already allocated", "find the Service that has it (kubectl get services -A), and delete that one, or use another address or port"},
+	{"already allocated", "use another address or port; or, if nothing needs the Service that has it (kubectl get services -A), delete that one"},
 	{"lock", "if nothing holds the lock anymore, release it with the unlock command of the tool"},
 	{"in progress", "wait until the other Helm command ends; if none runs, go back to an earlier release (helm rollback), or uninstall one that was never installed"},
 	{"", "find out what uses the name, or use another one"},

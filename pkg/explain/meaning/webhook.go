@@ -37,7 +37,7 @@ var webhooks = []row[TroubleKind]{
 		kind:     Certificate,
 		patterns: re(`(?P<detail>x509: certificate has expired or is not yet valid|x509: .+)`, `tls: `),
 		keepsEnd: true,
-		text:     "cannot be called: {service} has no valid certificate",
+		text:     "cannot be called: the certificate of {service} is rejected",
 		advice:   "correct the certificate of {service}, or the caBundle of the webhook configuration; the controller then retries automatically",
 	},
 	{

@@ -32,12 +32,12 @@ func (v *view) countsLine() string {
 	if v.pods.Active == 0 && v.report.Counts.Active == 0 && !v.report.Job.Finished.IsZero() {
 		active = ""
 	}
-	return wording.Join(", ", active, some(v.pods.Terminating, "terminating"), succeeded, v.failedPods(),
-		some(v.report.Counts.StoppedFailures, "stopped by the Job"))
+	return wording.Join(", ", active, countIfAny(v.pods.Terminating, "terminating"), succeeded, v.failedPods(),
+		countIfAny(v.report.Counts.StoppedFailures, "stopped by the Job"))
 }
 
-// some returns a number of pods, "" for none.
-func some(n int32, what string) string {
+// countIfAny returns a number of pods, "" for none.
+func countIfAny(n int32, what string) string {
 	if n <= 0 {
 		return ""
 	}
@@ -72,7 +72,7 @@ func (v *view) failedPods() string {
 
 // uncounted returns "2 succeeded and 1 failed", "" for none.
 func uncounted(c *explain.Counts) string {
-	return wording.Join(" and ", some(c.UncountedSucceeded, "succeeded"), some(c.UncountedFailed, "failed"))
+	return wording.Join(" and ", countIfAny(c.UncountedSucceeded, "succeeded"), countIfAny(c.UncountedFailed, "failed"))
 }
 
 // accounting returns sentences about pods that the counters do not show.
@@ -103,13 +103,13 @@ func podsThere(c *explain.Counts, stuck bool) string {
 	if *c.Pods == 0 {
 		return "No pods exist"
 	}
-	failed, stopped := some(ptr.Deref(c.FailedPods, 0)-c.StoppedPods, "failed"), some(c.StoppedPods, "stopped by the Job")
+	failed, stopped := countIfAny(ptr.Deref(c.FailedPods, 0)-c.StoppedPods, "failed"), countIfAny(c.StoppedPods, "stopped by the Job")
 	succeeded, held := "", ""
 	if failed+stopped != "" && c.ActivePods != nil && c.TerminatingPods != nil {
-		succeeded = some(*c.Pods-*c.FailedPods-*c.ActivePods-*c.TerminatingPods, "succeeded")
+		succeeded = countIfAny(*c.Pods-*c.FailedPods-*c.ActivePods-*c.TerminatingPods, "succeeded")
 	}
 	if stuck {
-		held = some(ptr.Deref(c.Finalizers, 0), "held by the tracking finalizer")
+		held = countIfAny(ptr.Deref(c.Finalizers, 0), "held by the tracking finalizer")
 	}
 	return wording.Join(": ", wording.Plural(*c.Pods, "pod exists", "pods exist"), wording.Join(", ", succeeded, failed, stopped, held))
 }

@@ -35,7 +35,7 @@ type problemWords struct {
 // clause returns a clause about a problem.
 type clause func(p *explain.Problem, now time.Time) string
 
-// phrase returns a clause in which only the names of the container and of the field vary.
+// phrase returns a clause in which only {container} and {asked} vary.
 func phrase(text string) clause {
 	return func(p *explain.Problem, _ time.Time) string {
 		return strings.NewReplacer("{container}", p.Container, "{asked}", p.Asked).Replace(text)

@@ -66,10 +66,10 @@ func NotContains(t testing.TB, text, part string, about ...any) {
 	}
 }
 
-// different reports two values, texts in quotes.
+// different reports two values, a text of one line in quotes.
 func different(t testing.TB, got, want any, subject string) {
 	t.Helper()
-	if _, isText := got.(string); isText {
+	if text, is := got.(string); is && !strings.Contains(text+fmt.Sprint(want), "\n") {
 		t.Errorf("%s\ngot  %q\nwant %q", subject, got, want)
 		return
 	}

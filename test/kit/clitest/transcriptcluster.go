@@ -154,6 +154,9 @@ func (s *script) answer(args []string) {
 
 // hook runs a command whenever a write arrives, before or after it is stored; several run in order.
 func (s *script) hook(call string, words []string, before bool) {
+	if words[0] == "kubectl" {
+		s.t.Fatal("before and after run no verb: one runs at a time")
+	}
 	served := s.api.Around
 	if served == nil {
 		served = func(_ string, _ *http.Request, serve func()) { serve() }
