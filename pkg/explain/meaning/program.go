@@ -150,10 +150,10 @@ var startErrors = []errorRow{
 				return "save the script with the line ends of Unix (LF)"
 			case strings.ContainsAny(e.Subject, typographic):
 				return "replace the typographic quotes in the command of the pod template by straight ones"
-			case strings.HasPrefix(e.Subject, "-"):
-				return fmt.Sprintf("begin command of container %s with a program, or leave it out if the arguments are for the entrypoint of image %s; in a script, the line before may lack its backslash", c.Name, c.Image)
 			case strings.Contains(e.Subject, " "):
 				return fmt.Sprintf("give the program and each of its arguments as an element of its own in command of container %s, or only the arguments in args: those follow the entrypoint of image %s", c.Name, c.Image)
+			case strings.HasPrefix(e.Subject, "-"):
+				return fmt.Sprintf("begin command of container %s with a program, or leave it out if the arguments are for the entrypoint of image %s; in a script, the line before may lack its backslash", c.Name, c.Image)
 			}
 			if m := mountOf(e.Subject, c.Mounts); m != nil {
 				return e.FileAdvice(c, c.Mounts) + fmt.Sprintf("; the volume hides what image %s has at %s", c.Image, m.Path)
@@ -402,10 +402,10 @@ func notFoundText(command string) string {
 		return "its script has the line ends of Windows (CRLF)"
 	case strings.ContainsAny(command, typographic):
 		return "command " + command + " was not found: its typographic quotes are a part of its name"
-	case strings.HasPrefix(command, "-"):
-		return "there is no program " + wording.Quoted(wording.Cut(command, maxCommand)) + ": that is an argument"
 	case strings.Contains(command, " "):
 		return "there is no program " + wording.Quoted(wording.Cut(command, maxCommand)) + ": its arguments are a part of its name"
+	case strings.HasPrefix(command, "-"):
+		return "there is no program " + wording.Quoted(wording.Cut(command, maxCommand)) + ": that is an argument"
 	case strings.Contains(command, "/"):
 		return command + " does not exist in the container"
 	}
