@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // hostile is a text with escape sequences and HTML.

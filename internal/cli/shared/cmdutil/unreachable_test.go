@@ -13,10 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-
-	"github.com/spf13/pflag"
 )
 
 // kubeconfig returns a kubeconfig with more fields of its cluster and its user, as YAML in a line.

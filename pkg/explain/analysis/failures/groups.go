@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
-
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
