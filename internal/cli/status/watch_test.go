@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -26,6 +27,15 @@ func columnStarts(header string) []int {
 		starts = append(starts, strings.Index(header, name))
 	}
 	return starts
+}
+
+// With -w, a single Job is a row of the table, too.
+// Requirements: CLI-07
+func TestWatchOfANamedJobShowsTheTable(t *testing.T) {
+	s := watching(t, clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1)), clitest.NewEnv(), "a")
+	s.WaitOut("DONE")
+	s.Interrupt()
+	assert.Equal(t, s.End(), cmdutil.ExitInterrupted)
 }
 
 // Requirements: CLI-07
