@@ -107,5 +107,5 @@ func TestEndOf(t *testing.T) {
 		assert.Equal(t, EndOf(c.job, c.gone), c.want, i)
 		assert.Equalf(t, c.outcome.IsFinished(), (EndOf(c.job, "") != ""), "%d: %q is finished", i, c.outcome)
 	}
-	assert.Equal(t, EndOf(nil, Deleted), Deleted, "of a Job that nobody saw")
+	assert.Equal(t, EndOf(nil, Deleted), Deleted, "a Job that was never seen")
 }

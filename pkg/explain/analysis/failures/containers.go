@@ -119,7 +119,7 @@ func (f *Failure) lastLine(in *facts.Facts) string {
 	return meaning.LastLineOf(c.ExitCode, in.LogOf(f.Pod.Name, c.Name))
 }
 
-// words returns the line that may say why the container failed, from its message or else its log; "" if there is none.
+// words returns the line that best explains why the container failed, from its message or else from its log; "" without one.
 func (f *Failure) words(in *facts.Facts) string {
 	return cmp.Or(meaning.LastLine(strings.Split(f.Message(), "\n")), f.lastLine(in))
 }

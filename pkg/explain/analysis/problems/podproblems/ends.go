@@ -205,8 +205,8 @@ const (
 	stillProbed = 10 * time.Minute
 )
 
-// StoppedContainers finds containers that have stopped, by the errors of their probes, while their status says that they run: the
-// kubelet or the container runtime has lost track of them.
+// StoppedContainers finds containers whose status says that they run, but whose probes fail because they have stopped: the kubelet
+// or the container runtime has lost track of them.
 func StoppedContainers(in *facts.Facts) []explain.Problem {
 	type place struct{ pod, container string }
 	var probes byKey[place]
