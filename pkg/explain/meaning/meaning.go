@@ -55,7 +55,8 @@ type row[K ~string] struct {
 	// ofTemplate reports whether the pod template has to change.
 	ofTemplate bool
 	// brief is for a column. text is a clause: of an image or a webhook, it follows the name, otherwise it follows "the pod
-	// cannot start because". They are templates, see Trouble.fill.
+	// cannot start because". They are templates: Trouble.fill inserts {name} and the like, and advice may have {recreate}, which fits
+	// the owner of the Job.
 	brief, text, advice string
 	// was and wasAdvice replace text and advice for an object that may exist by now.
 	was, wasAdvice string
