@@ -20,8 +20,8 @@ import (
 type Trouble struct {
 	Kind TroubleKind `json:"kind"`
 	// Object is the kind of object that is missing or lacks Key: ConfigMap, Secret or claim. Name is its name, or the name of
-	// the CSI driver, network plugin, RuntimeClass handler, or Service, or the severity of vulnerabilities that the registry
-	// blocks; "" if the message names none.
+	// the CSI driver, datastore, network plugin, RuntimeClass handler, or Service, or the severity of vulnerabilities that the
+	// registry blocks; "" if the message names none.
 	Object string `json:"object,omitempty"`
 	Name   string `json:"name,omitempty"`
 	// Namespace is the namespace of the object, "" if neither the message names it nor the pod is known.
