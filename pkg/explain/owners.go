@@ -48,10 +48,11 @@ type CronJobReport struct {
 	TimeZone                string `json:"timeZone,omitempty"`
 	ConcurrencyPolicy       string `json:"concurrencyPolicy,omitempty"`
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
-	// SuccessfulJobsHistoryLimit and FailedJobsHistoryLimit come from its spec, TTLSecondsAfterFinished from its jobTemplate.
+	// SuccessfulJobsHistoryLimit and FailedJobsHistoryLimit come from its spec, the other two from its jobTemplate.
 	SuccessfulJobsHistoryLimit *int32 `json:"successfulJobsHistoryLimit,omitempty"`
 	FailedJobsHistoryLimit     *int32 `json:"failedJobsHistoryLimit,omitempty"`
 	TTLSecondsAfterFinished    *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+	ActiveDeadlineSeconds      *int64 `json:"activeDeadlineSeconds,omitempty"`
 	// LastSchedule and LastSuccess are the lastScheduleTime and lastSuccessfulTime of the status.
 	LastSchedule *metav1.Time `json:"lastSchedule,omitempty"`
 	LastSuccess  *metav1.Time `json:"lastSuccess,omitempty"`

@@ -13,6 +13,9 @@ type Tool struct {
 	// weight of the hook among others, 0 by default.
 	Hooks  []string `json:"hooks,omitempty"`
 	Weight int32    `json:"weight,omitempty"`
+	// Stays is set if Helm does not delete the Job before it runs the hook again, which then fails: its helm.sh/hook-delete-policy lacks
+	// before-hook-creation, the default.
+	Stays bool `json:"stays,omitempty"`
 }
 
 // ToolName is the name of a deployment tool.

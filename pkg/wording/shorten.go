@@ -46,8 +46,8 @@ func general(first, rest string, most int) string {
 	case rest == "", hint.MatchString(rest):
 	case isGeneral && (named.MatchString(rest) || count == 1 || count == 2 && failed):
 		return Shorten(rest, most)
-	case failed:
-		return ending(first, Shorten(rest, most), most)
+	case failed, why.MatchString(rest):
+		return ending(first, Shorten(strings.TrimPrefix(rest, why.FindString(rest)), most), most)
 	}
 	return first
 }
@@ -96,6 +96,8 @@ var (
 	specific = lazyregexp.New(`["\d/=']`)
 	named    = lazyregexp.New(`"[^"]+"|\w=\d`)
 	hint     = lazyregexp.New(`^(?i:(?:hint|did|try|use|see|run|please|retry|check)\b)`)
+	// why matches the beginning of a sentence with the cause of the one before it.
+	why = lazyregexp.New(`^(?i:error|reason|cause): `)
 	// between matches a sentence with advice that has another one after it.
 	between = lazyregexp.New(`(\. )(?:(?:Re-?run|Retry|Run|See|Try|Check) (?:the|your|that|whether|with|again|if)|Please) [^.:]*\. `)
 	// outcome matches a sentence that says what failed, and not why.

@@ -36,6 +36,10 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 		},
 		"one flavor too small, another in use": {
 			message: flavors + "insufficient quota for cpu in flavor small, request > maximum capacity (2), insufficient unused quota for cpu in flavor large, 3 more needed. Pending the preemption of 1 workload(s)",
+			kind:    kueue.Preempting, text: "and preempts others for it: queue team-a has too little unused quota for cpu in flavor large (3 more needed).", advice: "kubectl describe workloads.kueue.x-k8s.io job-train-1 -n ns",
+		},
+		"a flavor in use": {
+			message: flavors + "insufficient unused quota for cpu in flavor large, 3 more needed",
 			kind:    kueue.QuotaInUse, text: "cpu in flavor large (3 more needed).", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
 		},
 		"quota too small": {

@@ -79,11 +79,17 @@ func onOverlap(r *explain.CronJobReport) (out []explain.Advice) {
 	switch {
 	case stalled && r.Oldest.Outdated:
 		return one(words.DeleteOutdated, kubectl(r, "delete job %s", explain.ShellWord(r.Oldest.Name)))
+	case stalled:
+		out = one(words.CheckStalledJob, kubectl(r, "batchjob why %s", explain.ShellWord(r.Oldest.Name)))
 	case len(r.Active) > 0:
 		out = one(words.CheckOverlappingJob, kubectl(r, "batchjob why %s", explain.ShellWord(r.Active[0])))
 	}
-	if stalled {
-		out = append(out, one(words.CorrectRunTemplate, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))...)
+	edit := kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name))
+	switch {
+	case stalled:
+		return append(out, one(words.CorrectRunTemplate, edit)...) // A newer Job would be stalled, too.
+	case r.ActiveDeadlineSeconds == nil:
+		out = append(out, one(words.LimitRunTime, edit)...)
 	}
 	return append(out, one(words.AllowReplacement, patch(r, `{"spec":{"concurrencyPolicy":"Replace"}}`))...)
 }

@@ -56,6 +56,7 @@ func copyFields(r *explain.CronJobReport, cj *batchv1.CronJob) {
 	r.ConcurrencyPolicy, r.StartingDeadlineSeconds = string(cj.Spec.ConcurrencyPolicy), cj.Spec.StartingDeadlineSeconds
 	r.SuccessfulJobsHistoryLimit, r.FailedJobsHistoryLimit = cj.Spec.SuccessfulJobsHistoryLimit, cj.Spec.FailedJobsHistoryLimit
 	r.TTLSecondsAfterFinished = cj.Spec.JobTemplate.Spec.TTLSecondsAfterFinished
+	r.ActiveDeadlineSeconds = cj.Spec.JobTemplate.Spec.ActiveDeadlineSeconds
 	r.LastSchedule, r.LastSuccess = cj.Status.LastScheduleTime, cj.Status.LastSuccessfulTime
 	for i := range cj.Status.Active {
 		if i < maxActive {

@@ -18,6 +18,7 @@ type HoldKind string
 // The kinds.
 const (
 	QuotaInUse       HoldKind = "QuotaInUse"           // other Jobs use the quota
+	Preempting       HoldKind = "Preempting"           // other Jobs use the quota, and Kueue preempts them
 	QuotaTooSmall    HoldKind = "QuotaTooSmall"        // the Job requests more than the whole quota
 	NoResource       HoldKind = "NoResource"           // the ClusterQueue has no quota of a resource
 	BorrowingLimit   HoldKind = "BorrowingLimit"       // the borrowing limit of the ClusterQueue in its cohort
@@ -82,6 +83,12 @@ const (
 // holds are messages of Kueue in the condition QuotaReserved of a Workload. A message may contain several of them, one for
 // each flavor or pod set: reasons that go away by waiting come first.
 var holds = []holdRow{
+	{
+		kind:    Preempting,
+		pattern: regexp.MustCompile(`insufficient unused quota for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:, (?P<missing>\S+) more needed)?.*Pending the preemption of \d+ workload`),
+		text:    suspended + " and preempts others for it: {queue} has too little unused quota for {resource} in flavor {flavor}{(missing)}",
+		advice:  "wait until the pods of the preempted workloads have ended; if that takes long, find out which of them do not end",
+	},
 	{
 		kind:    QuotaInUse,
 		pattern: regexp.MustCompile(`insufficient unused quota for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:, (?P<missing>\S+) more needed)?`),

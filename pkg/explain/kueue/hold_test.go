@@ -9,7 +9,7 @@ import (
 )
 
 func TestEveryHoldHasWords(t *testing.T) {
-	kinds := []HoldKind{QuotaInUse, QuotaTooSmall, NoResource, BorrowingLimit, NoQueue, QueueMissing, QueueStopped, Deactivated, UntoleratedTaint, NotSelected, FlavorMismatch, FlavorMissing, InvalidRequests, NotResumed, Evicted, NotRequeued, AdmissionChecks, FailedChecks, Other}
+	kinds := []HoldKind{Preempting, QuotaInUse, QuotaTooSmall, NoResource, BorrowingLimit, NoQueue, QueueMissing, QueueStopped, Deactivated, UntoleratedTaint, NotSelected, FlavorMismatch, FlavorMissing, InvalidRequests, NotResumed, Evicted, NotRequeued, AdmissionChecks, FailedChecks, Other}
 	if len(holds) != len(kinds) {
 		t.Errorf("%d rows for %d kinds", len(holds), len(kinds))
 	}

@@ -91,9 +91,9 @@ var (
 	// wrapper matches the line of a program that reports the failure of another one, which it names, and child the end of one that has
 	// the other's exit code.
 	wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
-	child   = lazyregexp.New(`(?i)\bexit (?:status|code)\W+\d+\W*$`)
+	child   = lazyregexp.New(`(?i)\bexit (?:status|code)\W+\d+(?:\W*$|: /\S+(?: [\w-]+)*$)`)
 	// outcome matches an error that says only what failed, and place one that says only where. exception matches the name of an error.
-	outcome   = lazyregexp.New(`^(?:[A-Za-z]+: |\[[A-Z]+\] |[A-Z]+ )?[\w '"-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$`)
+	outcome   = lazyregexp.New(`^(?:[A-Za-z]+(?: \(\d+\))?: |\[[A-Z]+\] |[A-Z]+ )?[\w '"-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$`)
 	exception = lazyregexp.New(`^[\w.]+(?:Error|Exception)$`)
 	place     = lazyregexp.New(`\bError in [\w ]+ \([^)]*\)$`)
 )

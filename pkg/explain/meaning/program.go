@@ -39,6 +39,7 @@ const (
 	ErrorEarlierState      ErrorKind = "EarlierState"    // what an earlier run left is in the way of the program
 	ErrorVariable          ErrorKind = "VariableMissing" // a variable that the program needs is not set
 	ErrorUsage             ErrorKind = "Usage"           // the program does not accept its arguments
+	ErrorScript            ErrorKind = "Script"          // the shell cannot read the script
 	ErrorWebhook           ErrorKind = "WebhookFails"    // the API server cannot call a webhook for a request of the program
 	ErrorRefused           ErrorKind = "Refused"         // the API server refuses a request of the program for another reason
 	ErrorOutOfMemory       ErrorKind = "OutOfMemory"     // the program could not allocate memory

@@ -66,6 +66,7 @@ var fileErrors = []errorRow{
 			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied: '([^']+)'|cannot \w+(?: \w+)* ['‘]([^'’]+)['’]: permission denied|(/[^\s:]+): connect: permission denied`), nil},
 			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: permission denied`), nil},
 			{"accessdenied", lazyregexp.New(`\bAccessDeniedException: (/\S+)`), nil},
+			{"not permitted", lazyregexp.New(`(?i)\bchanging ownership of '([^']+)': operation not permitted|chown ['"]?(/[^\s:'"]+)['"]?: operation not permitted`), nil},
 			{"access to the path", lazyregexp.New(`Access to the path '([^']+)' is denied`), nil},
 		},
 		subject:     pathInLine,
@@ -218,6 +219,12 @@ func (m *Mount) place(c Container) string {
 	return fmt.Sprintf("%s, which is mounted at %s in container %s", m.name(), m.Path, c.Name)
 }
 
+// isFixed reports whether the volume is read-only whatever its mount says.
+func (m *Mount) isFixed() bool {
+	kind, _, _ := strings.Cut(m.Kind, " ")
+	return slices.Contains([]string{"ConfigMap", "Secret", "projected", "downwardAPI", "image"}, kind)
+}
+
 // executable says how a program in the volume becomes executable.
 func (m *Mount) executable() string {
 	if strings.HasPrefix(m.Kind, "ConfigMap ") || strings.HasPrefix(m.Kind, "Secret ") {
@@ -282,8 +289,18 @@ func spaced(name string) string {
 
 // writableAdvice returns advice on a directory that is read-only.
 func writableAdvice(e *KnownError, c Container) string {
+	in := mountOf(e.Subject, c.Mounts)
 	where := "where it writes"
-	if e.Subject != "" {
+	switch {
+	case in != nil && in.isFixed():
+		return fmt.Sprintf("have the program change nothing in %s: set the mode of its files with defaultMode, or copy them into an emptyDir", in.place(c))
+	case in != nil && in.ReadOnly:
+		return fmt.Sprintf("mount %s without readOnly, or have the program write elsewhere", in.place(c))
+	case in != nil:
+		return fmt.Sprintf("check %s: its file system is read-only, for example after an error of its disk", in.place(c))
+	case path.Dir(e.Subject) == "/":
+		where = "at " + e.Subject
+	case e.Subject != "":
 		where = "at " + path.Dir(e.Subject)
 	}
 	if c.ReadOnlyRoot {

@@ -46,6 +46,7 @@ var stateErrors = []errorRow{
 			{"no deployed releases", lazyregexp.New(`("[^"]+" has no deployed releases)`), nil},
 			{"cannot be imported", lazyregexp.New(`(\S+ "[^"]+"(?: in namespace "[^"]*")? exists) and cannot be imported`), nil},
 			{"duplicate column", lazyregexp.New(`(Duplicate column name '[^']+')`), nil},
+			{"migrationinprogress", lazyregexp.New(`(MigrationInProgress: .+)`), nil},
 			{"still in use", lazyregexp.New(`(cannot re-use a name that is still in use)`), nil},
 			{"already allocated", lazyregexp.New(`(failed to allocate IP \S+: provided IP is already allocated)|(\d+: provided port is already allocated)`), nil},
 			{"already exists", lazyregexp.New(`ERROR: +((?:relation|column) "[^"]+" (?:of relation "[^"]+" )?already exists)|(Table '[^']+' already exists)|fatal: destination path ('[^']+' already exists)`), nil},
@@ -59,12 +60,26 @@ var stateErrors = []errorRow{
 	{
 		kind:     ErrorUsage,
 		casual:   true,
+		read:     func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
 		patterns: usageErrors,
 		brief:    "arguments",
-		named:    "the program does not accept its arguments: %s",
-		text:     "the program does not accept its arguments",
+		named:    "its arguments are wrong: %s",
+		text:     "its arguments are wrong",
 		advise: func(_ *KnownError, c Container) string {
-			return fmt.Sprintf("correct the command and args of container %s; if they are right, its image has another version of the program (image %s)", c.Name, c.Image)
+			return fmt.Sprintf("correct the arguments (command and args) of container %s; if they are right, its image has another version of the program (image %s)", c.Name, c.Image)
+		},
+	},
+	{
+		kind: ErrorScript,
+		patterns: []errorPattern{
+			{"syntax error", lazyregexp.New(`^\S+: (?:line )?\d+: (?:\S+: )?([Ss]yntax error:? .+)`), nil},
+			{"end of file", lazyregexp.New(`^\S+: (?:line )?\d+: ([Uu]nexpected end of file.*)`), nil},
+		},
+		brief: "script",
+		named: "the shell cannot read its script: %s",
+		text:  "the shell cannot read its script",
+		advise: func(_ *KnownError, c Container) string {
+			return fmt.Sprintf("correct the script of container %s, or run it with the shell that it is written for: arrays and [[ need bash, while sh is dash or BusyBox in many images", c.Name)
 		},
 	},
 	{
@@ -95,6 +110,7 @@ var usageErrors = []errorPattern{
 	{"no such", lazyregexp.New(`^Error: (No such (?:command|option):? .+)`), nil},                                                            // Click
 	{"missing", lazyregexp.New(`^Error: (Missing (?:option|argument|parameter) .+)`), nil},
 	{"option", lazyregexp.New(`^\S+: (unrecognized option .+|invalid option -- .+|option requires an argument .+)`), nil}, // getopt
+	{"invalid argument", lazyregexp.New(`(invalid argument .+ for \\*"[^"]+" flag)`), nil},                                // pflag
 	{"unexpected argument", lazyregexp.New(`^error: (unexpected argument .+ found)`), nil},                                // clap
 }
 
@@ -118,6 +134,7 @@ var resolutions = []struct{ part, how string }{
 	{"Dirty database", "undo or complete the migration that failed, then set its version with migrate force; until then, a rerun fails again"},
 	{"already allocated", "use another address or port; or, if nothing needs the Service that has it (kubectl get services -A), delete that one"},
 	{"lock", "if nothing holds the lock anymore, release it with the unlock command of the tool"},
+	{"igration", "if no migration runs anymore, complete or undo the one that began, and mark it so with the tool; until then, a rerun fails again"},
 	{"in progress", "wait until the other Helm command ends; if none runs, go back to an earlier release (helm rollback), or uninstall one that was never installed"},
 	{"", "find out what uses the name, or use another one"},
 }

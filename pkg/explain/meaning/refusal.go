@@ -174,7 +174,7 @@ var refusals = []row[RefusalKind]{
 	{
 		kind: RefusalKyverno,
 		patterns: re(`^admission webhook "[^"]*kyverno[^"]*" denied the request: (?:resource \S+ was blocked due to the following policies |` +
-			`policy \S+ for resource violations?: )(?P<name>[-.a-z0-9]+): (?P<detail>.*)`),
+			`policy \S+ for resource violations?: )(?P<name>[-.a-z0-9]+): (?:[-\w]+: )?'?(?P<detail>.*?)'?$`),
 		brief:   "Kyverno: {name}",
 		text:    "policy {name} of Kyverno denies them",
 		advice:  "{recreate} as the policy demands, or have the policy changed" + thenRetried,

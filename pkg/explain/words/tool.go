@@ -106,7 +106,12 @@ func SkipHook(t *explain.Tool) string {
 
 // RunHookAgain returns the advice to have the tool run a failed hook again.
 func RunHookAgain(t *explain.Tool) string {
-	if t.Name == explain.ToolHelm {
+	switch {
+	case t.Name == explain.ToolHelm && slices.Equal(t.Hooks, []string{"post-delete"}):
+		return "Helm has removed the release all the same, and does not run this hook again: do by hand what it would have done, then delete this Job"
+	case t.Stays:
+		return fmt.Sprintf("after fixing the cause, delete this Job, and run %s again: its helm.sh/hook-delete-policy has Helm keep it, and a second one cannot be created", toolRun(t))
+	case t.Name == explain.ToolHelm:
 		return fmt.Sprintf("after fixing the cause, run %s again: Helm replaces this Job", toolRun(t))
 	}
 	return fmt.Sprintf("after fixing the cause, have %s run the hook again: %s replaces this Job", t.Name, toolRun(t))

@@ -217,22 +217,35 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 	return nil
 }
 
-// onSuccess returns the advice to read what the pods of a complete Job printed, as far as they exist: exit code 0 does not show that
-// they did their work.
-func onSuccess(in *facts.Facts) []explain.Advice {
-	var ended []string
+// onCronJob returns the advice to correct the CronJob that created a Job with failures.
+func onCronJob(in *facts.Facts, failed *failures.Failures) []explain.Advice {
+	o := facts.OwnerOf(in.Job)
+	if o == nil || o.Kind != "CronJob" || !in.Decision.Failing() && len(failed.All) == 0 {
+		return nil
+	}
+	return advise(fmt.Sprintf(words.ChangeCronJob, o.Name), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+}
+
+// onOutput returns the advice to read what the pods of a complete or running Job printed, as far as they exist and no other advice shows a
+// log: exit code 0 does not show that they did their work, and a running pod without a problem may wait for something.
+func onOutput(in *facts.Facts, found []explain.Problem, advised []explain.Advice) []explain.Advice {
+	if slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.Kind == explain.AdviceLogs }) {
+		return nil
+	}
+	phase := map[reconcile.Outcome]corev1.PodPhase{reconcile.OutcomeComplete: corev1.PodSucceeded, reconcile.OutcomeOpen: corev1.PodRunning}[in.Decision.Outcome]
+	var started []string
 	for _, pod := range in.Pods {
-		if pod.Phase == corev1.PodSucceeded && pod.DeletedAt.IsZero() {
-			ended = append(ended, pod.Name)
+		if pod.Phase == phase && pod.DeletedAt.IsZero() {
+			started = append(started, pod.Name)
 		}
 	}
 	switch {
-	case in.Decision.Outcome != reconcile.OutcomeComplete || len(ended) == 0:
+	case len(started) == 0, phase == corev1.PodRunning && len(found) > 0:
 		return nil
-	case len(ended) == 1:
-		return adviseLogs(words.ReadLogOfSuccess, kubectl(in.Job, "logs %s", shellWord(ended[0])))
+	case len(started) == 1:
+		return adviseLogs(words.ReadOutputOfPod, kubectl(in.Job, "logs %s", shellWord(started[0])))
 	}
-	return adviseLogs(words.ReadLogsOfSuccess, kubectl(in.Job, "batchjob logs %s", jobWord(in.Job)))
+	return adviseLogs(words.ReadOutput, kubectl(in.Job, "batchjob logs %s", jobWord(in.Job)))
 }
 
 // onLimit returns advice on the limit that ended the Job.

@@ -150,8 +150,12 @@ func (in *Facts) Mounts(name string) (all []meaning.Mount) {
 				mount.Kind, mount.ReadOnly = "ConfigMap "+v.ConfigMap.Name, true
 			case v.Secret != nil:
 				mount.Kind, mount.ReadOnly = "Secret "+v.Secret.SecretName, true
-			case v.Projected != nil || v.DownwardAPI != nil || v.Image != nil:
-				mount.ReadOnly = true
+			case v.Projected != nil:
+				mount.Kind, mount.ReadOnly = "projected", true
+			case v.DownwardAPI != nil:
+				mount.Kind, mount.ReadOnly = "downwardAPI", true
+			case v.Image != nil:
+				mount.Kind, mount.ReadOnly = "image", true
 			case v.PersistentVolumeClaim != nil:
 				mount.Kind = "claim " + v.PersistentVolumeClaim.ClaimName
 			case v.HostPath != nil:

@@ -3,6 +3,7 @@ package facts
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 const (
 	helmHook       = "helm.sh/hook"
 	helmWeight     = "helm.sh/hook-weight"
+	helmDeletion   = "helm.sh/hook-delete-policy"
 	helmRelease    = "meta.helm.sh/release-name" // Hooks do not have it.
 	managedByLabel = "app.kubernetes.io/managed-by"
 	instanceLabel  = "app.kubernetes.io/instance"
@@ -43,7 +45,8 @@ func ToolOf(job *batchv1.Job) *explain.Tool {
 	case labels[fluxKustomize] != "":
 		return partOf(&explain.Tool{Name: explain.ToolFlux}, "Kustomization", labels[fluxKustomize])
 	case len(helm) > 0 || annotations[helmRelease] != "" || labels[managedByLabel] == "Helm":
-		return partOf(&explain.Tool{Name: explain.ToolHelm, Hooks: helm, Weight: weight}, "release", cmp.Or(annotations[helmRelease], labels[instanceLabel], labels["release"]))
+		stays := annotations[helmDeletion] != "" && !slices.Contains(hooksIn(annotations[helmDeletion]), "before-hook-creation")
+		return partOf(&explain.Tool{Name: explain.ToolHelm, Hooks: helm, Weight: weight, Stays: len(helm) > 0 && stays}, "release", cmp.Or(annotations[helmRelease], labels[instanceLabel], labels["release"]))
 	}
 	return nil
 }
