@@ -15,7 +15,6 @@
 //
 //	BATCHJOB_E2E_BINARY   another binary than bin/kubectl-batchjob
 //	BATCHJOB_E2E_FLAGS    flags for the shared controller, such as -v=5
-//	BATCHJOB_E2E_SHARDS   three shared controllers with this number of shards, one of which is killed every 10 s
 //	BATCHJOB_E2E_TRACE    a file for the history of every namespace and all logs
 package e2e
 
@@ -92,11 +91,12 @@ func audited(root, dir string, tests func() int) int {
 	if err := install(ctx, root, dir); err != nil {
 		return complain(err)
 	}
-	shared, err := startShared(ctx)
-	defer shared.kill()
+	flags := append(strings.Fields(os.Getenv("BATCHJOB_E2E_FLAGS")), "--leader-elect", "--leader-elect-resource-namespace", systemNamespace)
+	shared, err := launch(ctx, flags...) // Verbs look for the Lease.
 	if err != nil {
 		return complain(err)
 	}
+	defer shared.Kill()
 	code := tests()
 	if file := os.Getenv("BATCHJOB_E2E_TRACE"); file != "" {
 		if err := writeTrace(file); err != nil {

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
@@ -83,4 +85,18 @@ func (s *soak) checkHolders() {
 	if longest := s.holders.Longest(); longest > soakLease {
 		s.t.Errorf("SOK-02: a shard had no holder for %v, and a Lease lasts %v", longest, soakLease)
 	}
+}
+
+// allowShards lets the account write the Leases of shards, for which config/default has no permission.
+func allowShards(ctx context.Context) error {
+	meta := metav1.ObjectMeta{Name: "shards", Namespace: systemNamespace}
+	verbs := []string{"get", "list", "create", "update", "delete"}
+	role := &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: verbs}}}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: systemAccount, Namespace: systemNamespace}},
+	}
+	_, err := client.RbacV1().Roles(systemNamespace).Create(ctx, role, metav1.CreateOptions{})
+	_, bindErr := client.RbacV1().RoleBindings(systemNamespace).Create(ctx, binding, metav1.CreateOptions{})
+	return errors.Join(err, bindErr)
 }

@@ -17,15 +17,15 @@ import (
 )
 
 // verdict ends a test run: it checks the whole history, and returns the violations.
-func verdict(ctx context.Context, shared *shared) []string {
+func verdict(ctx context.Context, shared *process) []string {
 	var problems []string
 	if err := past.complete(ctx); err != nil {
 		return append(problems, fmt.Sprintf("the history is not complete: %v", err))
 	}
-	shared.rest()
 	past.settle()
-	problems = append(problems, shared.end()...)
-	fmt.Println("e2e: shared controllers that were killed:", shared.kills)
+	if code, err := shared.End(); err != nil || code != 0 {
+		problems = append(problems, fmt.Sprintf("the shared controller ended with %d, %v:\n%s", code, err, shared.Stderr.String()))
+	}
 	if err := past.complete(ctx); err != nil {
 		return append(problems, fmt.Sprintf("the history is not complete: %v", err))
 	}

@@ -287,51 +287,17 @@ func TestExistingJobsKeepTheirController(t *testing.T) {
 	}
 }
 
-// Our controller runs a Job created without managedBy to its end.
-func TestJobOfALabeledNamespaceRunsToItsEnd(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	label(t, f.client, f.namespace, managedLabel, ptr.To("true"))
-	applyManagedBy(t, f.client, f.namespace)
-	f.startController()
-	f.create(named("plain", newJob(managedBy(""))))
-	f.runToCompletion("plain")
-	// A Job that opts out has no pods, as the built-in controller does not run here.
-	f.create(named("opted-out", newJob(managedBy(batchv1.JobControllerName))))
-	f.create(named("second", newJob(managedBy(""))))
-	f.runToCompletion("second")
-	if job := f.history.job("opted-out"); job.Status.StartTime != nil {
-		t.Errorf("a Job that names the built-in controller was started: %+v", job.Status)
-	}
-}
-
-// runToCompletion makes the pods of a Job succeed until it is Complete.
-func (f *fixture) runToCompletion(name string) {
-	f.t.Helper()
-	pods := f.untilPods(1, "of Job "+name, func(p *corev1.Pod) bool {
-		return p.Labels[batchv1.JobNameLabel] == name && p.Status.Phase == corev1.PodPending
-	})
-	f.kubelet.succeed(pods...)
-	f.untilComplete(name, 1, 0)
-}
-
 // The kustomization.yaml of each folder lists all files in it.
 func TestKustomizationsListAllFiles(t *testing.T) {
-	for folder, want := range map[string][]string{
-		managedByFolder:               {"managed-by.yaml"},
-		filepath.Dir(managedByFolder): {"rule-names", "managed-by"},
-	} {
+	for _, folder := range []string{admissionFolder, managedByFolder, filepath.Dir(managedByFolder)} {
 		entries, err := os.ReadDir(folder)
 		assert.NoError(t, err)
-		var found []string
+		var want []string
 		for _, entry := range entries {
 			if entry.Name() != "kustomization.yaml" {
-				found = append(found, entry.Name())
+				want = append(want, entry.Name())
 			}
 		}
-		got := resourcesOf(t, folder)
-		if !slices.Equal(got, want) || len(found) != len(want) {
-			t.Errorf("%s: kustomization.yaml has %q, the folder %q, want %q", folder, got, found, want)
-		}
+		assert.SlicesEqual(t, slices.Sorted(slices.Values(resourcesOf(t, folder))), want, folder)
 	}
 }

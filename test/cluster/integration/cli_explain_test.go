@@ -16,7 +16,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
@@ -65,23 +64,6 @@ func (f *fixture) explanation(args ...string) explain.Report {
 		f.t.Fatalf("%v in %s", err, c.out.String())
 	}
 	return r
-}
-
-// untilExplained waits until the report contains a problem of the kind.
-func (f *fixture) untilExplained(job string, kind explain.ProblemKind) (explain.Report, explain.Problem) {
-	f.t.Helper()
-	var r explain.Report
-	var problem explain.Problem
-	f.until("the plugin tells of "+string(kind), func() bool {
-		r = f.explanation(job)
-		for _, problem = range r.Problems {
-			if problem.Kind == kind {
-				return true
-			}
-		}
-		return false
-	})
-	return r, problem
 }
 
 // failByRule makes Job a fail: rule 1, Corrupt, is for exit code 42.
@@ -186,40 +168,4 @@ func TestMissingPermissionsShortenTheAnswer(t *testing.T) {
 	if n := strings.Count(unreachable.errOut.String(), "\n"); n != 1 {
 		t.Errorf("%d lines: %s", n, unreachable.errOut.String())
 	}
-}
-
-// PRP-23: the node of a terminating pod is gone, and the pod never ends: there is no replacement, the pod is not
-// force-deleted, and the plugin explains why.
-func TestPodOfAVanishedNodeIsExplained(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.startController()
-	f.create(newJob(completions(1), onNode, replacedWhen(batchv1.Failed)))
-	pod := f.untilActive(1)[0]
-	f.kubelet.run(pod)
-	f.untilCounts("a", counts{active: 1, ready: 1})
-	err := f.client.CoreV1().Pods(f.namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](1)})
-	assert.NoError(t, err)
-	f.untilCounts("a", counts{terminating: 1})
-	r, p := f.untilExplained("a", explain.ProblemNodeGone)
-	if !strings.Contains(p.Text, "on node node-1, which no longer exists, and is replaced only after it has ended") || len(p.Pods) != 1 || p.Pods[0] != pod.Name {
-		t.Errorf("%+v", p)
-	}
-	if !r.Verdict.Stalled || !strings.Contains(r.Verdict.Sentence, "is stalled") {
-		t.Errorf("%+v", r.Verdict)
-	}
-	f.startPlugin("status", "a").wantEnd(0, "node node-1", "")
-	f.wantPodsEver(1)
-	if now := f.history.pod(pod.UID); now == nil || history.HasEnded(now) || isStopped(now) {
-		t.Errorf("somebody has ended the pod: %+v", now)
-	}
-	// A user who may not read nodes sees the gap.
-	viewer := f.reader("viewer", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: viewRole})
-	gaps := f.explanation("a", "--as", viewer).Gaps
-	if len(gaps) != 1 || gaps[0].What != "nodes" || gaps[0].Command != "kubectl auth can-i get nodes" {
-		t.Errorf("%+v", gaps)
-	}
-	f.kubelet.terminate(pod)
-	f.kubelet.play(everySucceeds)
-	f.untilComplete("a", 1, 1)
 }

@@ -55,10 +55,6 @@ func managedBy(name string) jobOption {
 // once, or with their last finalizer.
 func onNode(s *batchv1.JobSpec) { s.Template.Spec.NodeName = nodeName }
 
-func withFinalizer(name string) jobOption {
-	return func(s *batchv1.JobSpec) { s.Template.Finalizers = append(s.Template.Finalizers, name) }
-}
-
 // newJob returns a Job of ours, named a, that needs one successful pod.
 func newJob(options ...jobOption) *batchv1.Job {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
@@ -214,3 +210,12 @@ func withRules(n int) jobOption {
 }
 
 func suspend(on bool) map[string]any { return map[string]any{"suspend": on} }
+
+// storePod creates a pod, and returns it once the history contains it.
+func (f *fixture) storePod(pod *corev1.Pod) *corev1.Pod {
+	f.t.Helper()
+	pod, err := f.client.CoreV1().Pods(f.namespace).Create(f.t.Context(), pod, metav1.CreateOptions{})
+	assert.NoError(f.t, err, "creating a pod")
+	f.untilSeen(pod)
+	return pod
+}

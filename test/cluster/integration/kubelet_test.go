@@ -127,7 +127,7 @@ func (k *kubelet) play(decide outcome) (stop func()) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for ctx.Err() == nil {
-			changed := k.f.history.changes()
+			changed, _ := k.f.history.Changes()
 			for i, pod := range k.f.history.inOrder() {
 				if pod != nil {
 					k.step(pod, i+1, decide)
@@ -174,7 +174,7 @@ func (k *kubelet) step(pod *corev1.Pod, nth int, decide outcome) {
 		k.f.t.Errorf("kubelet: pod %s: %v", pod.Name, err)
 	}
 	if err == nil && stored != nil {
-		k.f.history.wait(func() bool { return k.f.history.shows(stored) })
+		k.f.history.wait(func() bool { return k.f.history.Has(stored) })
 	}
 }
 

@@ -58,18 +58,18 @@ func TestNoRequestsForTerminating(t *testing.T) {
 // onlyTerminating returns how many versions of Jobs differ from the ones before in status.terminating, and in nothing else.
 func (f *fixture) onlyTerminating() (n int) {
 	before := map[types.UID]*batchv1.Job{}
-	for _, v := range f.history.sorted() {
-		if v.job == nil {
+	for _, v := range f.history.stored() {
+		if v.Job == nil {
 			continue
 		}
-		if old := before[v.job.UID]; old != nil && ptr.Deref(old.Status.Terminating, 0) != ptr.Deref(v.job.Status.Terminating, 0) {
-			status := v.job.Status.DeepCopy()
+		if old := before[v.Job.UID]; old != nil && ptr.Deref(old.Status.Terminating, 0) != ptr.Deref(v.Job.Status.Terminating, 0) {
+			status := v.Job.Status.DeepCopy()
 			status.Terminating = old.Status.Terminating
 			if equality.Semantic.DeepEqual(old.Status, *status) {
 				n++
 			}
 		}
-		before[v.job.UID] = v.job
+		before[v.Job.UID] = v.Job
 	}
 	return n
 }

@@ -27,8 +27,9 @@ func TestPodsOfOthers(t *testing.T) {
 	change := func(owner metav1.OwnerReference, policy corev1.RestartPolicy) (bytes int) {
 		before := p.wire.received(watches("pods"))
 		for i := range others {
-			pod := f.createPod(map[string]string{"app": "web"}, func(pod *corev1.Pod) {
-				pod.OwnerReferences, pod.Spec.RestartPolicy = []metav1.OwnerReference{owner}, policy
+			pod := f.storePod(&corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{GenerateName: "other-", Labels: map[string]string{"app": "web"}, OwnerReferences: []metav1.OwnerReference{owner}},
+				Spec:       corev1.PodSpec{RestartPolicy: policy, Containers: []corev1.Container{{Name: containerName, Image: "none"}}},
 			})
 			f.labelPod(pod, "round", fmt.Sprint(i))
 			if i%2 == 0 {
@@ -90,7 +91,7 @@ func TestPodsOfAnEarlierVersion(t *testing.T) {
 	mine := f.pods(func(pod *corev1.Pod) bool { return pod.Labels[batchv1.JobNameLabel] == "a" })
 	f.labelPod(mine[0], "batchjob.dev/managed-by", "batchjob.dev_controller")
 	f.deleteJob("gone", metav1.DeletePropagationOrphan)
-	f.dropOwners(orphan...)
+	f.patchPod(orphan[0], map[string]any{"ownerReferences": nil}) // As the garbage collector does.
 	f.patchJob("gone", map[string]any{"metadata": map[string]any{"finalizers": nil}})
 	f.until("the Job is gone", func() bool { return f.history.job("gone") == nil })
 	f.kubelet.run(mine...)

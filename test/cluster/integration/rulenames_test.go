@@ -7,7 +7,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 )
 
@@ -30,30 +29,5 @@ func TestLongestNameFitsAnEvent(t *testing.T) {
 	}
 	if n := f.eventsOf("a", c.Reason); n != 1 {
 		t.Errorf("the event is there %d times", n)
-	}
-}
-
-// The gate is on, off, and on again: each failure gets its reason from the current gate.
-// Requirements: PFN-11
-func TestGateIsSwitchedOnAgain(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	names := []string{"first", "second", "third"}
-	for _, name := range names {
-		f.create(withNames("0=Bad", named(name, newJob(withRules(1)))))
-	}
-	var finished []*batchv1.Job
-	for i, gate := range [][]func(*controller.Config){nil, {gateOff(controller.PodFailurePolicyName)}, nil} {
-		reason := "PodFailurePolicy_Bad"
-		if len(gate) > 0 {
-			reason = batchv1.JobReasonPodFailurePolicy
-		}
-		p := f.startController(gate...)
-		f.kubelet.exit(1, f.podOf(names[i]))
-		finished = append(finished, f.untilFinished(names[i], batchv1.JobFailed, reason, 0, 1))
-		p.stop()
-	}
-	for _, job := range finished {
-		f.wantUnwritten(job)
 	}
 }

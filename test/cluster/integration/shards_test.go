@@ -157,36 +157,6 @@ func TestReplicasShareAllNamespaces(t *testing.T) {
 	}
 }
 
-// The same namespace is in a shard of two, in a shard of three, and held twice in the first, at the same time: all
-// replicas create all pods, and nothing is counted twice.
-// Requirements: SHD-09
-func TestShardIsHeldTwice(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	// Each may create a pod that the others have created too, even when another one has ended the Job.
-	f.tolerated = []string{"S5", "S6", "L2"}
-	containing := func(count int) func(*controller.Config) {
-		return func(c *controller.Config) {
-			for i := range count {
-				if r := shard.Of(i, count); r.Contains(f.namespace) {
-					c.Shard = r
-				}
-			}
-		}
-	}
-	var holds []*held
-	for _, count := range []int{2, 2, 3} {
-		p := f.startController(containing(count))
-		holds = append(holds, p.wire.hold(podPost))
-	}
-	f.untilWorking()
-	f.create(newJob(indexed(6), parallelism(4), perIndexLimit(20)))
-	f.until("all are about to create", func() bool {
-		return !slices.ContainsFunc(holds, func(h *held) bool { return h.count() == 0 })
-	})
-	f.untilSixComplete(holds)
-}
-
 // With a list of namespaces, a shard has the namespaces in its range, and makes no requests for others.
 // Requirements: SHD-07
 func TestShardOfSomeNamespaces(t *testing.T) {

@@ -3,6 +3,7 @@ package integration
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -41,7 +42,7 @@ func TestThrottledJobHoldsUpNoOther(t *testing.T) {
 			job := newJob(completions(3), parallelism(2), suspended)
 			job = f.create(job)
 			f.untilIs("a", batchv1.JobSuspended)
-			throttled := p.wire.throttle(m.ofJob(job), "1")
+			throttled, began := p.wire.throttle(m.ofJob(job), "1"), time.Now()
 			f.edit("a", suspend(false))
 			f.until("the Job is throttled", func() bool { return throttled.count() > 0 })
 			f.kubelet.play(everySucceeds)
@@ -49,8 +50,8 @@ func TestThrottledJobHoldsUpNoOther(t *testing.T) {
 				f.create(named(other, newJob(completions(2), parallelism(2))))
 				f.untilComplete(other, 2, 0)
 			}
-			if n := throttled.count(); n > perCall {
-				t.Errorf("%d requests although there was to be a pause of 1 s", n)
+			if n, lasted := throttled.count(), time.Since(began); n > max(perCall, int(lasted.Seconds())+1) {
+				t.Errorf("%d requests in %v although there was to be a pause of 1 s", n, lasted)
 			}
 			if history.IsFinished(f.history.job("a")) {
 				t.Error("the throttled Job has finished")

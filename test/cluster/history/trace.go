@@ -1,4 +1,4 @@
-package integration
+package history
 
 import (
 	"fmt"
@@ -8,14 +8,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
-
-	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 )
 
-// trace returns the history of a namespace, one version per line.
-func (r *recorder) trace() string {
+// Trace returns the history of a namespace, one version per line.
+func (l *Log) Trace(namespace string) string {
 	var b strings.Builder
-	for _, v := range r.stored() {
+	for _, v := range l.In(namespace) {
 		text := ""
 		if v.Job != nil {
 			text = jobLine(v.Job)
@@ -25,7 +23,7 @@ func (r *recorder) trace() string {
 		if v.Gone {
 			text += " GONE"
 		}
-		fmt.Fprintf(&b, "%6d %7.3fs %s\n", v.Revision, v.Seen.Sub(r.started).Seconds(), text)
+		fmt.Fprintf(&b, "%6d %s %s\n", v.Revision, v.Seen.Format("04:05.000"), text)
 	}
 	return b.String()
 }
@@ -42,10 +40,13 @@ func jobLine(job *batchv1.Job) string {
 	if s.CompletedIndexes != "" {
 		fmt.Fprintf(&b, " completed %s", s.CompletedIndexes)
 	}
-	if list := history.UncountedSucceeded(&job.Status); len(list) > 0 {
+	if s.FailedIndexes != nil {
+		fmt.Fprintf(&b, " failed indexes %q", *s.FailedIndexes)
+	}
+	if list := UncountedSucceeded(&job.Status); len(list) > 0 {
 		fmt.Fprintf(&b, " uncounted succeeded %v", short(list))
 	}
-	if list := history.UncountedFailed(&job.Status); len(list) > 0 {
+	if list := UncountedFailed(&job.Status); len(list) > 0 {
 		fmt.Fprintf(&b, " uncounted failed %v", short(list))
 	}
 	if s.StartTime == nil {
@@ -62,7 +63,7 @@ func jobLine(job *batchv1.Job) string {
 
 func podLine(pod *corev1.Pod) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "pod %s %v %s", pod.Name, short([]types.UID{pod.UID}), pod.Status.Phase)
+	fmt.Fprintf(&b, "pod %s %v attempt %s %s", pod.Name, short([]types.UID{pod.UID}), pod.Annotations["batchjob.dev/attempt"], pod.Status.Phase)
 	if pod.Spec.NodeName != "" {
 		b.WriteString(" on a node")
 	}
