@@ -15,13 +15,16 @@ import (
 	"testing"
 	"time"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
@@ -34,10 +37,11 @@ import (
 // admissionFolder holds the policies for rule names (KEP-4443).
 var admissionFolder = filepath.Join("..", "..", "..", "config", "admission", "rule-names")
 
-// admission is a copy of these policies that is in force in one namespace only.
+// admission is a copy of policies that is in force in some namespaces only: in its own, and in others.
 type admission struct {
 	t         *testing.T
 	namespace string
+	others    []any
 	client    kubernetes.Interface
 	warnings  *warnings
 	policies  []string
@@ -127,37 +131,29 @@ func (a *admission) apply(file string) {
 }
 
 func (a *admission) create(document []byte) error {
-	var kind metav1.TypeMeta
-	if err := yaml.Unmarshal(document, &kind); err != nil {
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(document, &object.Object); err != nil {
 		return err
 	}
-	api := a.client.AdmissionregistrationV1()
-	switch kind.Kind {
-	case "ValidatingAdmissionPolicy":
-		var policy admissionv1.ValidatingAdmissionPolicy
-		if err := yaml.UnmarshalStrict(document, &policy); err != nil {
-			return err
-		}
-		policy.Name = a.own(policy.Name)
-		a.policies = append(a.policies, policy.Name)
-		_, err := api.ValidatingAdmissionPolicies().Create(a.t.Context(), &policy, metav1.CreateOptions{})
-		a.cleanUp(policy.Name, api.ValidatingAdmissionPolicies().Delete)
-		return err
-	case "ValidatingAdmissionPolicyBinding":
-		var binding admissionv1.ValidatingAdmissionPolicyBinding
-		if err := yaml.UnmarshalStrict(document, &binding); err != nil {
-			return err
-		}
-		binding.Name, binding.Spec.PolicyName = a.own(binding.Name), a.own(binding.Spec.PolicyName)
-		binding.Spec.MatchResources = &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{
-			MatchLabels: map[string]string{"kubernetes.io/metadata.name": a.namespace},
-		}}
-		_, err := api.ValidatingAdmissionPolicyBindings().Create(a.t.Context(), &binding, metav1.CreateOptions{})
-		a.cleanUp(binding.Name, api.ValidatingAdmissionPolicyBindings().Delete)
-		return err
-	default:
-		return fmt.Errorf("what is a %s?", kind.Kind)
+	object.SetName(a.own(object.GetName()))
+	if policy, isBinding, _ := unstructured.NestedString(object.Object, "spec", "policyName"); isBinding {
+		spec := object.Object["spec"].(map[string]any)
+		spec["policyName"], spec["matchResources"] = a.own(policy), map[string]any{"namespaceSelector": map[string]any{"matchExpressions": []any{
+			map[string]any{"key": corev1.LabelMetadataName, "operator": "In", "values": append([]any{a.namespace}, a.others...)},
+		}}}
+	} else {
+		a.policies = append(a.policies, object.GetName())
 	}
+	client, err := dynamic.NewForConfig(apiServer.Config)
+	if err != nil {
+		return err
+	}
+	resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
+	_, err = client.Resource(resource).Create(a.t.Context(), object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+	a.cleanUp(object.GetName(), func(ctx context.Context, name string, options metav1.DeleteOptions) error {
+		return client.Resource(resource).Delete(ctx, name, options)
+	})
+	return err
 }
 
 func (a *admission) own(name string) string { return name + "." + a.namespace }

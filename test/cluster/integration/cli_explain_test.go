@@ -17,20 +17,23 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
-// viewRole holds the rules of the ClusterRole view, which is empty here because no controller aggregates roles.
-const viewRole = "system:aggregate-to-view"
-
-// reader creates a user of the namespace with a role, and returns its name.
-func (f *fixture) reader(user string, role rbacv1.RoleRef) string {
+// viewer creates a user of the namespace with the ClusterRole view, and returns the user's name. Its rules are in another role here,
+// because no controller aggregates roles.
+func (f *fixture) viewer() string {
 	f.t.Helper()
-	user = f.namespace + "-" + user
-	_, err := f.client.RbacV1().RoleBindings(f.namespace).Create(f.t.Context(), &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: user}, RoleRef: role,
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-	}, metav1.CreateOptions{})
-	assert.NoError(f.t, err, "binding a role")
+	view, err := f.client.RbacV1().ClusterRoles().Get(f.t.Context(), "system:aggregate-to-view", metav1.GetOptions{})
+	assert.NoError(f.t, err)
+	return f.reader("viewer", view.Rules...)
+}
+
+// reader creates a user of the namespace with permissions, and returns the user's name.
+func (f *fixture) reader(name string, may ...rbacv1.PolicyRule) string {
+	f.t.Helper()
+	user := f.namespace + "-" + name
+	assert.NoError(f.t, leash.Grant(f.t.Context(), f.client, f.namespace, name, leash.User(user), may...))
 	config := rest.CopyConfig(apiServer.Config)
 	config.Impersonate.UserName = user
 	probe := newClient(f.t, config, "probe")
@@ -39,17 +42,6 @@ func (f *fixture) reader(user string, role rbacv1.RoleRef) string {
 		return err == nil
 	})
 	return user
-}
-
-// jobsOnly creates a user who may read Jobs and nothing else.
-func (f *fixture) jobsOnly() string {
-	f.t.Helper()
-	_, err := f.client.RbacV1().Roles(f.namespace).Create(f.t.Context(), &rbacv1.Role{
-		ObjectMeta: metav1.ObjectMeta{Name: "jobs-only"},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"get", "list"}}},
-	}, metav1.CreateOptions{})
-	assert.NoError(f.t, err, "making a role")
-	return f.reader("jobs-only", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "jobs-only"})
 }
 
 // explanation returns the report of why -o json.
@@ -106,7 +98,7 @@ func TestViewerMayRunEveryReadingVerb(t *testing.T) {
 	pod := f.failByRule(corruptJob())
 	f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_Corrupt", 0, 1)
 	f.untilEvent("a", "PodFailurePolicy_Corrupt")
-	viewer := f.reader("viewer", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: viewRole})
+	viewer := f.viewer()
 	f.startPlugin("status", "--as", viewer).wantEnd(0, "Failed", "")
 	f.startPlugin("status", "a", "--as", viewer).wantEnd(0, "Corrupt", "")
 	f.startPlugin("wait", "a", "--as", viewer).wantEnd(3, "job.batch/a Failed", "")
@@ -144,7 +136,7 @@ func TestMissingPermissionsShortenTheAnswer(t *testing.T) {
 	f.startController()
 	pod := f.failByRule(corruptJob())
 	f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_Corrupt", 0, 1)
-	user := f.jobsOnly()
+	user := f.reader("jobs-only", leash.Allow("batch", "jobs", "get", "list"))
 	c := f.startPlugin("why", "a", "--full", "--as", user)
 	c.wantEnd(0, `rule 1 "Corrupt"`, "")
 	for _, part := range []string{"exit code 42", pod.Name, "kubectl auth can-i list pods -n " + f.namespace, "kubectl auth can-i list events -n " + f.namespace} {

@@ -10,7 +10,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,6 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
 // eventClient returns an option for a controller whose separate event client may only create and patch events (JOB-48),
@@ -29,17 +29,7 @@ import (
 func (f *fixture) eventClient() (option func(*controller.Config), sent *wire) {
 	f.t.Helper()
 	const user = "events-only"
-	meta := metav1.ObjectMeta{Name: user}
-	_, err := f.client.RbacV1().Roles(f.namespace).Create(f.t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
-	}}, metav1.CreateOptions{})
-	if err == nil {
-		_, err = f.client.RbacV1().RoleBindings(f.namespace).Create(f.t.Context(), &rbacv1.RoleBinding{
-			ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: user},
-			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-		}, metav1.CreateOptions{})
-	}
-	assert.NoError(f.t, err, "making a role")
+	assert.NoError(f.t, leash.Grant(f.t.Context(), f.client, f.namespace, user, leash.User(user), leash.Allow("", "events", "create", "patch")))
 	config := rest.CopyConfig(apiServer.Config)
 	config.Impersonate.UserName = user
 	sent = &wire{}
@@ -202,4 +192,24 @@ func (f *fixture) untilEvent(job, reason string) corev1.Event {
 		return false
 	})
 	return found
+}
+
+// The longest name makes a reason of 128 bytes, which fits into an event.
+// Requirements: PFN-15
+func TestLongestNameFitsAnEvent(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.startController(f.telling)
+	name := strings.Repeat("N", 111)
+	f.create(withNames("0="+name, newJob(withRules(1))))
+	f.kubelet.exit(1, f.untilActive(1)[0])
+	job := f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_"+name, 0, 1)
+	c := history.Condition(job, batchv1.JobFailed)
+	e := f.untilEvent("a", c.Reason)
+	if e.Type != corev1.EventTypeWarning || e.Message != c.Message || len(e.Reason) != 128 || e.InvolvedObject.UID != job.UID {
+		t.Errorf("the event is %s %q %q about %s, and the condition says %q", e.Type, e.Reason, e.Message, e.InvolvedObject.UID, c.Message)
+	}
+	if n := f.eventsOf("a", c.Reason); n != 1 {
+		t.Errorf("the event is there %d times", n)
+	}
 }

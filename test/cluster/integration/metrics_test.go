@@ -29,7 +29,7 @@ func TestFailuresByRuleAreCounted(t *testing.T) {
 	f.startController(m.counts)
 	f.create(withNames("3=Named", newJob(indexed(5), perIndexLimit(3), failurePolicy(
 		onDisruption(batchv1.PodFailurePolicyActionIgnore), onExit(batchv1.PodFailurePolicyActionCount, 10),
-		onExit(batchv1.PodFailurePolicyActionFailIndex, 20), onExit(failJob, 30)))))
+		onExit(batchv1.PodFailurePolicyActionFailIndex, 20), onExit(batchv1.PodFailurePolicyActionFailJob, 30)))))
 	f.untilActive(5)
 	f.kubelet.failBy(f.indexOfJob("a", 0), disrupted)
 	f.kubelet.exit(10, f.indexOfJob("a", 1))
@@ -122,7 +122,7 @@ func TestFinishedPodsAreCounted(t *testing.T) {
 			},
 		},
 		"5 of a Job that fails, and 2 that are killed": {
-			newJob(indexed(7), perIndexLimit(0), onNode, failurePolicy(onExit(failJob, 42))),
+			newJob(indexed(7), perIndexLimit(0), onNode, failurePolicy(onExit(batchv1.PodFailurePolicyActionFailJob, 42))),
 			func(f *fixture) {
 				f.untilActive(7)
 				f.kubelet.run(f.untilActive(7)...)

@@ -118,18 +118,13 @@ func TestAPIServerHangs(t *testing.T) {
 
 // commitAndHang forwards requests, and withholds the responses until it is lifted.
 func (w *wire) commitAndHang(m match) *held {
-	h := &held{open: make(chan struct{})}
-	h.fault = w.add(&fault{match: m, disturb: func(send func() (*http.Response, error)) (*http.Response, error) {
+	return w.holding(m, func(send func() (*http.Response, error), open chan struct{}) (*http.Response, error) {
 		if response, err := send(); err == nil {
 			_ = response.Body.Close()
 		}
-		<-h.open
+		<-open
 		return nil, errCut
-	}})
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.holds = append(w.holds, h)
-	return h
+	})
 }
 
 // Both watches end because their resourceVersion has expired. While there is no watch, a pod ends, another one is

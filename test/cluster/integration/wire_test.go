@@ -108,11 +108,16 @@ func (w *wire) cut(m match) *fault {
 
 // hold delays requests until the fault is lifted.
 func (w *wire) hold(m match) *held {
-	h := &held{open: make(chan struct{})}
-	h.fault = w.add(&fault{match: m, disturb: func(send func() (*http.Response, error)) (*http.Response, error) {
-		<-h.open
+	return w.holding(m, func(send func() (*http.Response, error), open chan struct{}) (*http.Response, error) {
+		<-open
 		return send()
-	}})
+	})
+}
+
+// holding disturbs requests in a way that ends when open is closed: when the fault is lifted.
+func (w *wire) holding(m match, disturb func(send func() (*http.Response, error), open chan struct{}) (*http.Response, error)) *held {
+	h := &held{open: make(chan struct{})}
+	h.fault = w.add(&fault{match: m, disturb: func(send func() (*http.Response, error)) (*http.Response, error) { return disturb(send, h.open) }})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.holds = append(w.holds, h)
