@@ -16,9 +16,9 @@ func (l *Log) Trace(namespace string) string {
 	for _, v := range l.In(namespace) {
 		text := ""
 		if v.Job != nil {
-			text = jobLine(v.Job)
+			text = JobLine(v.Job)
 		} else {
-			text = podLine(v.Pod)
+			text = PodLine(v.Pod)
 		}
 		if v.Gone {
 			text += " GONE"
@@ -28,7 +28,8 @@ func (l *Log) Trace(namespace string) string {
 	return b.String()
 }
 
-func jobLine(job *batchv1.Job) string {
+// JobLine describes a Job and its status in one line.
+func JobLine(job *batchv1.Job) string {
 	s, spec := &job.Status, &job.Spec
 	var b strings.Builder
 	fmt.Fprintf(&b, "job %s gen %d", job.Name, job.Generation)
@@ -61,7 +62,8 @@ func jobLine(job *batchv1.Job) string {
 	return b.String()
 }
 
-func podLine(pod *corev1.Pod) string {
+// PodLine describes a pod in one line.
+func PodLine(pod *corev1.Pod) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pod %s %v attempt %s %s", pod.Name, short([]types.UID{pod.UID}), pod.Annotations["batchjob.dev/attempt"], pod.Status.Phase)
 	if pod.Spec.NodeName != "" {

@@ -8,11 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	kitcommand "github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	kitcommand "github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
 )
 
 // configFolder holds the kustomizations.

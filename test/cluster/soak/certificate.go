@@ -1,6 +1,4 @@
-//go:build soak
-
-package e2e
+package soak
 
 import (
 	"context"
@@ -15,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/troubles"
 )
 
@@ -28,7 +27,7 @@ func (d *disturber) expireCertificate(ctx context.Context, lasts time.Duration, 
 	if err := issueFor(d.certificate, shortLived); err != nil {
 		return 0, err
 	}
-	p := d.controllers.replace(binary)
+	p := d.controllers.replace(cluster.Binary)
 	pause(ctx, shortLived+lasts)
 	if p != nil {
 		refused = strings.Count(p.Stderr.String(), "Unauthorized")
@@ -43,13 +42,13 @@ func newCertificate(dir string) (c *troubles.Certificate, kubeconfig string, err
 	if err != nil {
 		return nil, "", err
 	}
-	config, err := clientcmd.LoadFromFile(accountKubeconfig)
+	config, err := clientcmd.LoadFromFile(cluster.AccountKubeconfig)
 	if err != nil {
 		return nil, "", err
 	}
-	groups := []string{"system:serviceaccounts", "system:serviceaccounts:" + systemNamespace}
+	groups := []string{"system:serviceaccounts", "system:serviceaccounts:" + testcluster.SystemNamespace}
 	c = &troubles.Certificate{
-		File: filepath.Join(dir, "soak.pem"), Issuer: issuer, Subject: pkix.Name{CommonName: systemUser, Organization: groups},
+		File: filepath.Join(dir, "soak.pem"), Issuer: issuer, Subject: pkix.Name{CommonName: testcluster.SystemUser, Organization: groups},
 	}
 	current := config.Contexts[config.CurrentContext]
 	config.AuthInfos[current.AuthInfo] = &clientcmdapi.AuthInfo{ClientCertificate: c.File, ClientKey: c.File}

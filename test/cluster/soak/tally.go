@@ -1,6 +1,4 @@
-//go:build soak
-
-package e2e
+package soak
 
 import (
 	"fmt"
@@ -50,7 +48,7 @@ func (y *tally) add(versions []history.Version) {
 
 func endOf(job *batchv1.Job) string {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
-		if c := condition(job, t); c != nil {
+		if c := history.Condition(job, t); c != nil {
 			return c.Reason
 		}
 	}
@@ -64,7 +62,7 @@ func (y *tally) sample(z size) {
 
 // answers reads from the API server the results of all status writes since its start.
 func (y *tally) answers(t *testing.T) {
-	codes, err := answers(t.Context())
+	codes, err := cluster.Answers(t.Context())
 	if err != nil {
 		t.Error(err)
 	}
@@ -85,12 +83,12 @@ func (y *tally) print(s *soak, before, after size) {
 		}
 		fmt.Fprintf(&b, "  %-15s %4d Jobs: %s\n", kind, total, strings.Join(parts, ", "))
 	}
-	fmt.Fprintf(&b, "\n  Jobs           %v\n", audits.territory)
+	fmt.Fprintf(&b, "\n  Jobs           %v\n", cluster.Territory())
 	if s.stalled > 0 {
 		fmt.Fprintf(&b, "  stalled        %d Jobs of the built-in controller, deleted after %v\n", s.stalled, stalledAfter)
 	}
 	fmt.Fprintf(&b, "  history        %d pods, %d versions of Jobs and pods\n", y.pods, y.versions)
-	fmt.Fprintf(&b, "  excused        %d violations: kube-controller-manager released a pod, or a creation waited\n", audits.excused)
+	fmt.Fprintf(&b, "  excused        %d violations: kube-controller-manager released a pod, or a creation waited\n", cluster.Excused())
 	fmt.Fprintf(&b, "  deeds          %s\n", y.deedText(s))
 	fmt.Fprintf(&b, "  controllers    %d killed, %d asked to end, %d times away for %v, %d fail-overs\n", s.controllers.killed, s.controllers.ended, s.controllers.away, stayAway, s.failovers)
 	fmt.Fprintf(&b, "  status writes  %d stored, %d conflicts, %d rejected\n", y.codes["200"], y.codes["409"], y.codes["422"])

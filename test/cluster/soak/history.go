@@ -1,6 +1,4 @@
-//go:build soak
-
-package e2e
+package soak
 
 import (
 	"context"
@@ -8,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/etcd"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/troubles"
 )
 
@@ -26,10 +26,18 @@ func components(dir string) (*troubles.Components, error) {
 	return troubles.FindComponents(state, filepath.Join(state, "logs"), troubles.Etcd, troubles.APIServer, troubles.ControllerManager, troubles.Nodes)
 }
 
-// follow records the versions that etcd stores. The API server's watches would miss versions stored shortly before a
+// chronicle is the history of the cluster.
+type chronicle struct {
+	*history.Log
+	// reached is the latest revision that was read.
+	reached atomic.Int64
+}
+
+// begin begins to record the versions that etcd stores. The API server's watches would miss versions stored shortly before a
 // restart.
-func (h *chronicle) follow(ctx context.Context, dir string) error {
-	processes, err := components(dir)
+func begin(ctx context.Context, c *testcluster.Cluster) error {
+	cluster, client, past = c, c.Client, &chronicle{Log: c.Past}
+	processes, err := components(c.Dir)
 	if err != nil {
 		return err
 	}
@@ -41,18 +49,18 @@ func (h *chronicle) follow(ctx context.Context, dir string) error {
 	go func() {
 		// With all keys, reached is the revision of the store when nothing is missing.
 		err := store.Follow(ctx, "/registry/", "/registry0", revision, func(c etcd.Change) error {
-			defer h.reached.Store(c.Revision)
+			defer past.reached.Store(c.Revision)
 			if !strings.HasPrefix(c.Key, "/registry/jobs/") && !strings.HasPrefix(c.Key, "/registry/pods/") {
 				return nil
 			}
 			v, err := versionOf(c)
 			if err == nil {
-				h.Record(v)
+				past.Record(v)
 			}
 			return err
 		})
 		if err != nil {
-			h.BreakOff(err)
+			past.BreakOff(err)
 		}
 	}()
 	return nil
@@ -76,7 +84,7 @@ func versionOf(c etcd.Change) (history.Version, error) {
 
 // untilReached waits until the history has reached a revision.
 func (h *chronicle) untilReached(ctx context.Context, revision int64) error {
-	return wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+	return wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, testcluster.Patience, true, func(context.Context) (bool, error) {
 		return h.reached.Load() >= revision, nil
 	})
 }

@@ -1,18 +1,20 @@
-//go:build soak
-
-package e2e
+// Package soak lives through crashes, fail-overs and a cluster in trouble, on the cluster of package testcluster: `make soak` and
+// `make soak-short`. docs/internals/proof/soak.md says what it found. The tests have the build tag soak: they take long, and are
+// deliberate load.
+package soak
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/troubles"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
@@ -48,6 +50,12 @@ const (
 // Jobs with the default value.
 const soakName = "e2e.batchjob.dev/soak"
 
+var (
+	cluster *testcluster.Cluster
+	client  kubernetes.Interface
+	past    *chronicle
+)
+
 // soak is one soak run.
 type soak struct {
 	t       *testing.T
@@ -66,33 +74,12 @@ type soak struct {
 	stalled     int
 	spaces      []*space
 	controllers *controllers
-	steady      *process
+	steady      *testcluster.Process
 	disturber   *disturber
 	ledger      *troubles.Ledger
 	holders     *troubles.Holders
 	tally       *tally
 	traces      string
-}
-
-// Jobs of every kind survive user actions, crashes and failovers for SOAK_TIME: each ends as it should, nothing is left
-// over, the built-in controller and ours keep to their own Jobs, and a controller that runs all the time does not grow
-// (JOB-56, TRK-03, TRK-20, MGB-01, MGB-05, STV-25, PRP-24). Meanwhile, the cluster has troubles (SOK-01 to SOK-05).
-func TestSoak(t *testing.T) {
-	s := newSoak(t)
-	lasts := lastsFor(t)
-	s.season("warm-up", min(warmUp, lasts/4))
-	before := s.measure("the beginning")
-	s.season("main", lasts)
-	after := s.noGrowth(before)
-	s.end()
-	s.tally.answers(t)
-	s.tally.print(s, before, after)
-	if missing := s.missing(); len(missing) > 0 && lasts >= warmUp {
-		t.Errorf("not tried: %q", missing)
-	}
-	if most := s.tally.pods / 20; audits.excused > most {
-		t.Errorf("%d violations are excused, more than one for 20 pods: no cluster is that bad", audits.excused)
-	}
 }
 
 // end ends the controllers that are killed.
@@ -104,7 +91,7 @@ func (s *soak) end() {
 
 // missing returns the events that a sufficiently long soak should have had, but has not.
 func (s *soak) missing() []string {
-	missing := audits.territory.Missing()
+	missing := cluster.Territory().Missing()
 	for kind := range recipes() {
 		if s.tally.ends[kind] == nil {
 			missing = append(missing, "Jobs of the kind "+kind)
@@ -134,7 +121,7 @@ func newSoak(t *testing.T) *soak {
 	assert.NoError(t, err)
 	s := &soak{
 		t: t, started: time.Now(), seed: seed, done: map[string]int{}, cook: cook(seed), user: user(seed), dice: dice(seed),
-		steady: launched()[0], ledger: troubles.NewLedger(time.Now), holders: troubles.NewHolders(), tally: newTally(), traces: traces,
+		steady: cluster.Launched()[0], ledger: troubles.NewLedger(time.Now), holders: troubles.NewHolders(), tally: newTally(), traces: traces,
 	}
 	s.disturber = newDisturber(s)
 	s.controllers = newControllers(t, s.disturber.kubeconfig, s.ledger.Calm)
@@ -145,22 +132,6 @@ func newSoak(t *testing.T) *soak {
 func cook(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 func user(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 2)) }
 func dice(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 3)) }
-
-// The same seed draws the same Jobs and actions, and another seed draws others (JOB-56).
-func TestSoakRepeatsItsDecisions(t *testing.T) {
-	decisions := func(seed uint64) string {
-		var b strings.Builder
-		jobs, deeds := cook(seed), user(seed)
-		for range 200 {
-			assert.NoError(t, json.NewEncoder(&b).Encode(nextJob(jobs)))
-			fmt.Fprintln(&b, nextDeed(deeds))
-		}
-		return b.String()
-	}
-	if one := decisions(1); one != decisions(1) || one == decisions(2) {
-		t.Error("the decisions do not follow from the seed")
-	}
-}
 
 // say prints progress immediately; go test shows it with -v.
 func (s *soak) say(format string, args ...any) {

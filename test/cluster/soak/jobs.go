@@ -1,6 +1,4 @@
-//go:build soak
-
-package e2e
+package soak
 
 import (
 	"fmt"
@@ -163,15 +161,23 @@ func (s *soak) createJob() {
 	s.created++
 }
 
+// newJob returns a Job of the controller that is never killed.
+func newJob(generateName, kind string) *batchv1.Job {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{GenerateName: generateName, Labels: map[string]string{kindLabel: kind}}}
+	job.Spec = batchv1.JobSpec{ManagedBy: ptr.To("batchjob.dev/controller"), Completions: ptr.To[int32](1), Parallelism: ptr.To[int32](1)}
+	job.Spec.Template.Annotations = map[string]string{}
+	job.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "busybox"}}}
+	return job
+}
+
 func nextJob(cook *rand.Rand) *batchv1.Job {
 	kinds := slices.Sorted(maps.Keys(recipes()))
 	kind := kinds[cook.IntN(len(kinds))]
 	// The number of draws depends on the Job's kind; the next Job must not depend on it.
 	dice := rand.New(rand.NewPCG(cook.Uint64(), 0))
-	job := indexedJob(1, 1, nil, nil)
-	job.Name, job.GenerateName, job.Labels = "", kind+"-", map[string]string{kindLabel: kind}
+	job := newJob(kind+"-", kind)
 	spec := &job.Spec
-	spec.CompletionMode, spec.BackoffLimit = nil, ptr.To(int32(2+dice.IntN(3)))
+	spec.BackoffLimit = ptr.To(int32(2 + dice.IntN(3)))
 	spec.ManagedBy = whose(dice.IntN(100))
 	spec.PodReplacementPolicy = ptr.To([]batchv1.PodReplacementPolicy{batchv1.TerminatingOrFailed, batchv1.Failed}[dice.IntN(2)])
 	d := dish{dice, spec, job}

@@ -1,6 +1,4 @@
-//go:build soak
-
-package e2e
+package soak
 
 import (
 	"context"
@@ -15,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/troubles"
 )
 
@@ -57,9 +56,9 @@ func (d *disturber) setNodeClocks(ctx context.Context, lasts time.Duration, _ *r
 
 // endsAtWrongTimes returns how many pods ended since a time by a clock that was wrong by a minute or more.
 func (h *chronicle) endsAtWrongTimes(since time.Time) (n int) {
-	for _, namespace := range h.namespaces() {
-		for _, v := range h.in(namespace) {
-			if v.Pod == nil || v.Seen.Before(since) || !hasEnded(v.Pod) || len(v.Pod.Status.ContainerStatuses) == 0 {
+	for _, namespace := range h.Namespaces() {
+		for _, v := range h.In(namespace) {
+			if v.Pod == nil || v.Seen.Before(since) || !history.HasEnded(v.Pod) || len(v.Pod.Status.ContainerStatuses) == 0 {
 				continue
 			}
 			t := v.Pod.Status.ContainerStatuses[0].State.Terminated
@@ -96,10 +95,10 @@ func renewedAtWrongTimes(leases []coordinationv1.Lease) (n int) {
 	return n
 }
 
-// program is the name of the binary.
+// program is the name of the cluster.Binary.
 const program = "kubectl-batchjob"
 
-// buildWithClock builds the binary that setControllerClock needs, which takes minutes the first time.
+// buildWithClock builds the cluster.Binary that setControllerClock needs, which takes minutes the first time.
 func (d *disturber) buildWithClock() error {
 	d.say("building %s with a clock that can be wrong", program)
 	return troubles.BuildWithClock(d.t.Context(), d.wrongClock, program,
@@ -108,8 +107,8 @@ func (d *disturber) buildWithClock() error {
 
 // startsAtWrongTimes returns how many versions of Jobs have a startTime that no correct clock shows.
 func (h *chronicle) startsAtWrongTimes(since time.Time) (n int) {
-	for _, namespace := range h.namespaces() {
-		for _, v := range h.in(namespace) {
+	for _, namespace := range h.Namespaces() {
+		for _, v := range h.In(namespace) {
 			if v.Job == nil || v.Seen.Before(since) || v.Job.Status.StartTime == nil {
 				continue
 			}

@@ -1,6 +1,4 @@
-//go:build soak
-
-package e2e
+package soak
 
 import (
 	"fmt"
@@ -45,7 +43,7 @@ func (s *soak) doDeed() {
 	var err error
 	switch d.what {
 	case "delete pod", "evict":
-		if pod := pick(now.pods, d.which, isRunning); pod != nil {
+		if pod := pick(now.pods, d.which, history.IsRunning); pod != nil {
 			err = s.disturb(pod, d)
 			s.done[d.what]++
 		}
@@ -161,7 +159,7 @@ func (s *soak) tidyJob(space *space, job *batchv1.Job) error {
 
 func finishedFor(job *batchv1.Job) time.Duration {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
-		if c := condition(job, t); c != nil {
+		if c := history.Condition(job, t); c != nil {
 			return time.Since(c.LastTransitionTime.Time)
 		}
 	}

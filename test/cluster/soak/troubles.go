@@ -1,11 +1,8 @@
-//go:build soak
-
-package e2e
+package soak
 
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -22,7 +19,7 @@ type disturber struct {
 	certificate *troubles.Certificate
 	// kubeconfig is the kubeconfig of the controllers that are killed.
 	kubeconfig string
-	// wrongClock is the folder of a binary whose clock can be wrong.
+	// wrongClock is the folder of a cluster.Binary whose clock can be wrong.
 	wrongClock string
 	// chosen holds the troubles in SOAK_TROUBLES.
 	chosen []troubles.Trouble
@@ -31,7 +28,7 @@ type disturber struct {
 // newDisturber restarts the API server with flags that permit all troubles: kwokctl's flags disable priority and
 // fairness, and clients should reconnect now and then.
 func newDisturber(s *soak) *disturber {
-	dir, ctx := filepath.Dir(kubeconfig), s.t.Context()
+	dir, ctx := cluster.Dir, s.t.Context()
 	d := &disturber{soak: s, wrongClock: s.t.TempDir()}
 	var err error
 	if d.components, err = components(dir); err != nil {
@@ -51,13 +48,13 @@ func newDisturber(s *soak) *disturber {
 		assert.NoError(s.t, allowShards(ctx))
 		go s.watchHolders(ctx)
 	}
-	disturbed = s.ledger.Disturbed
+	cluster.Disturbed = s.ledger.Disturbed
 	go d.components.Keep(ctx, func(name string) { s.say("%s has ended, and is started again", name) })
 	s.live(troubles.Event{Trouble: troubles.Trouble{Name: "preparation", Outage: true, Run: d.prepare}})
 	return d
 }
 
-// controllerClock is the name of the trouble that needs a separate binary.
+// controllerClock is the name of the trouble that needs a separate cluster.Binary.
 const controllerClock = "controller-clock"
 
 // all returns all troubles; docs/internals/proof/soak.md describes them.

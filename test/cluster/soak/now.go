@@ -1,18 +1,13 @@
-//go:build soak
-
-package e2e
+package soak
 
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 )
@@ -24,22 +19,11 @@ type present struct {
 }
 
 // now returns the present objects of a namespace according to the history.
-func (h *chronicle) now(namespace string) present {
-	latest := map[types.UID]history.Version{}
-	h.mu.Lock()
-	for _, v := range h.versions[namespace] {
-		if old, known := latest[v.Object().GetUID()]; !known || v.Revision >= old.Revision {
-			latest[v.Object().GetUID()] = v
-		}
-	}
-	h.mu.Unlock()
-	var p present
-	for v := range maps.Values(latest) {
-		switch {
-		case v.Gone:
-		case v.Job != nil:
+func (h *chronicle) now(namespace string) (p present) {
+	for _, v := range h.Present(namespace) {
+		if v.Job != nil {
 			p.jobs = append(p.jobs, v.Job)
-		default:
+		} else {
 			p.pods = append(p.pods, v.Pod)
 		}
 	}
@@ -57,10 +41,10 @@ func (p present) empty() bool { return len(p.jobs)+len(p.pods) == 0 }
 // String describes all objects, and what they wait for.
 func (p present) String() (text string) {
 	for _, job := range p.jobs {
-		text += fmt.Sprintf("\nJob %s, deleted %t, finalizers %v: %+v %q", job.Name, job.DeletionTimestamp != nil, job.Finalizers, countsOf(job), conditionsOf(job))
+		text += "\n" + history.JobLine(job)
 	}
 	for _, pod := range p.pods {
-		text += fmt.Sprintf("\npod %s, deleted %t, finalizers %v: %s", pod.Name, pod.DeletionTimestamp != nil, pod.Finalizers, pod.Status.Phase)
+		text += "\n" + history.PodLine(pod)
 	}
 	return text
 }
@@ -74,11 +58,4 @@ func (s *soak) isEmpty(space *space) bool {
 		return false
 	}
 	return len(jobs.Items)+len(pods.Items) == 0
-}
-
-// forget drops the history of a namespace in which nothing happens anymore.
-func (h *chronicle) forget(namespace string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.versions, namespace)
 }

@@ -1,6 +1,4 @@
-//go:build soak
-
-package e2e
+package soak
 
 import (
 	"context"
@@ -16,6 +14,8 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 )
 
 // soakObject is the name of the objects that the soak creates temporarily.
@@ -55,7 +55,7 @@ func (d *disturber) hangWebhook(ctx context.Context, lasts time.Duration, dice *
 			URL:      ptr.To(server.URL + "/hang"),
 			CABundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
 		},
-		MatchConditions: []admissionv1.MatchCondition{{Name: "controllers", Expression: fmt.Sprintf("request.userInfo.username == %q", systemUser)}},
+		MatchConditions: []admissionv1.MatchCondition{{Name: "controllers", Expression: fmt.Sprintf("request.userInfo.username == %q", testcluster.SystemUser)}},
 		Rules: []admissionv1.RuleWithOperations{
 			rule("", admissionv1.OperationAll, "pods", "pods/status"), rule("batch", admissionv1.Update, "jobs", "jobs/status"),
 		},

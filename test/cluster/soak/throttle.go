@@ -1,11 +1,8 @@
-//go:build soak
-
-package e2e
+package soak
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -13,6 +10,8 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 )
 
 // throttle leaves one seat and a short queue for the controllers' requests: the API server rejects others with 429.
@@ -33,7 +32,7 @@ func (d *disturber) throttle(ctx context.Context, lasts time.Duration, _ *rand.R
 		PriorityLevelConfiguration: flowcontrolv1.PriorityLevelConfigurationReference{Name: soakObject},
 		MatchingPrecedence:         100,
 		Rules: []flowcontrolv1.PolicyRulesWithSubjects{{
-			Subjects: []flowcontrolv1.Subject{{Kind: flowcontrolv1.SubjectKindUser, User: &flowcontrolv1.UserSubject{Name: systemUser}}},
+			Subjects: []flowcontrolv1.Subject{{Kind: flowcontrolv1.SubjectKindUser, User: &flowcontrolv1.UserSubject{Name: testcluster.SystemUser}}},
 			ResourceRules: []flowcontrolv1.ResourcePolicyRule{{
 				Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}, ClusterScope: true, Namespaces: []string{"*"},
 			}},
@@ -58,15 +57,10 @@ func rejectedRequests(ctx context.Context) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for line := range strings.Lines(string(text)) {
-		if !strings.HasPrefix(line, "apiserver_flowcontrol_rejected_requests_total{") || !strings.Contains(line, soakObject) {
-			continue
+	for series, value := range testcluster.Series(string(text)) {
+		if strings.HasPrefix(series, "apiserver_flowcontrol_rejected_requests_total{") && strings.Contains(series, soakObject) {
+			n += int(value)
 		}
-		value := 0.0
-		if _, err := fmt.Sscanf(line[strings.LastIndex(line, " "):], "%g", &value); err != nil {
-			return 0, fmt.Errorf("reading %q: %w", line, err)
-		}
-		n += int(value)
 	}
 	return n, nil
 }

@@ -1,6 +1,4 @@
-//go:build soak
-
-package e2e
+package soak
 
 import (
 	"fmt"
@@ -9,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
@@ -46,9 +47,9 @@ func (s *soak) noGrowth(before size) size {
 	}
 	s.say("is that what it remembers for a while? %v will tell", keptFor)
 	<-time.After(keptFor)
-	job := indexedJob(1, 1, nil, nil)
-	job.Labels = map[string]string{kindLabel: "last"}
-	create(s.t, s.current().name, job)
+	job := newJob("last-", "last")
+	_, err := client.BatchV1().Jobs(s.current().name).Create(s.t.Context(), job, metav1.CreateOptions{})
+	assert.NoError(s.t, err)
 	s.finish()
 	after = s.measure("the very end")
 	assert.Equal(s.t, after.growth(before), "")
@@ -63,9 +64,9 @@ func (z size) String() string {
 // several times, and returns its smallest size. The reading itself produces the garbage.
 func (s *soak) measure(when string) size {
 	<-time.After(quiet)
-	least, first := s.size(), s.steady.metric(s.t, "go_gc_duration_seconds_count")
+	least, first := s.size(), metrics(s.t, s.steady)["go_gc_duration_seconds_count"]
 	deadline := time.Now().Add(5 * time.Minute)
-	for s.steady.metric(s.t, "go_gc_duration_seconds_count") < first+4 {
+	for metrics(s.t, s.steady)["go_gc_duration_seconds_count"] < first+4 {
 		z := s.size()
 		least = size{min(least.goroutines, z.goroutines), min(least.alloc, z.alloc), min(least.inuse, z.inuse), min(least.resident, z.resident)}
 		if time.Now().After(deadline) {
@@ -77,26 +78,21 @@ func (s *soak) measure(when string) size {
 }
 
 func (s *soak) size() size {
-	m := s.steady.metrics(s.t)
+	m := metrics(s.t, s.steady)
 	return size{m["go_goroutines"], m["go_memstats_heap_alloc_bytes"], m["go_memstats_heap_inuse_bytes"], m["process_resident_memory_bytes"]}
 }
 
 // metrics returns a controller's metrics, summed over labels.
-func (p *process) metrics(t *testing.T) map[string]float64 {
-	code, text := fetch(t, p.url(t, "Metrics")+"/metrics")
+func metrics(t *testing.T, p *testcluster.Process) map[string]float64 {
+	code, text := testcluster.Fetch(t, p.URL(t, "Metrics")+"/metrics")
 	if code != http.StatusOK {
 		t.Errorf("reading metrics: %d %s", code, text)
 		return nil
 	}
 	sums := map[string]float64{}
-	for line := range strings.Lines(text) {
-		name, _, _ := strings.Cut(strings.Fields(line)[0], "{")
-		value := 0.0
-		if _, err := fmt.Sscanf(line[strings.LastIndex(strings.TrimSpace(line), " "):], "%g", &value); err == nil {
-			sums[name] += value
-		}
+	for series, value := range testcluster.Series(text) {
+		name, _, _ := strings.Cut(series, "{")
+		sums[name] += value
 	}
 	return sums
 }
-
-func (p *process) metric(t *testing.T, name string) float64 { return p.metrics(t)[name] }

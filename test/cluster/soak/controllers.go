@@ -1,6 +1,4 @@
-//go:build soak
-
-package e2e
+package soak
 
 import (
 	"cmp"
@@ -11,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
@@ -31,7 +30,7 @@ type controllers struct {
 	killing sync.WaitGroup
 
 	mu      sync.Mutex
-	members []*process
+	members []*testcluster.Process
 	// size is the intended number of controllers.
 	size int
 	// The numbers of controllers that were killed, ended with SIGTERM, and restarted only after a while.
@@ -99,20 +98,20 @@ func shardCount(t *testing.T) int {
 
 // launch adds a controller. Several controllers elect a leader with a short Lease. A controller that fails to start
 // during a trouble is started again, as in a Deployment.
-func (c *controllers) launch() *process { return c.launchProgram(binary) }
+func (c *controllers) launch() { c.launchProgram(cluster.Binary) }
 
-func (c *controllers) launchProgram(program string, environment ...string) *process {
+func (c *controllers) launchProgram(program string, environment ...string) *testcluster.Process {
 	args := []string{"--managed-by", soakName, "--kubeconfig", c.kubeconfig}
 	if c.shards > 0 {
-		args = append(args, "--shards", strconv.Itoa(c.shards), "--leader-elect-resource-namespace", systemNamespace)
+		args = append(args, "--shards", strconv.Itoa(c.shards), "--leader-elect-resource-namespace", testcluster.SystemNamespace)
 	}
 	if c.elect() {
 		args = append(args, "--leader-elect", "--leader-elect-lease-duration", soakLease.String(), "--leader-elect-renew-deadline", "2s", "--leader-elect-retry-period", "500ms")
 	}
-	p, err := launchProgram(c.t.Context(), program, environment, args...)
+	p, err := cluster.Launch(c.t.Context(), program, environment, args...)
 	for err != nil && !c.calm() {
 		pause(c.t.Context(), time.Second)
-		p, err = launchProgram(c.t.Context(), program, environment, args...)
+		p, err = cluster.Launch(c.t.Context(), program, environment, args...)
 	}
 	if err != nil {
 		c.t.Error(err)
@@ -125,7 +124,7 @@ func (c *controllers) launchProgram(program string, environment ...string) *proc
 }
 
 // replace kills the leader, and starts a controller of any program. It returns nil if there is no leader now.
-func (c *controllers) replace(program string, environment ...string) *process {
+func (c *controllers) replace(program string, environment ...string) *testcluster.Process {
 	victim := c.leader()
 	if victim == nil {
 		return nil
@@ -136,7 +135,7 @@ func (c *controllers) replace(program string, environment ...string) *process {
 }
 
 // remove removes a controller from the list, and reports whether it was still there.
-func (c *controllers) remove(p *process) bool {
+func (c *controllers) remove(p *testcluster.Process) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i := slices.Index(c.members, p)
@@ -174,11 +173,11 @@ func (c *controllers) kill(done chan struct{}) {
 }
 
 // leader removes the leader from the list, and returns it.
-func (c *controllers) leader() *process {
+func (c *controllers) leader() *testcluster.Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, p := range c.members {
-		if len(c.members) == 1 || c.shards > 0 || p.metric(c.t, "leader_election_master_status") == 1 {
+		if len(c.members) == 1 || c.shards > 0 || metrics(c.t, p)["leader_election_master_status"] == 1 {
 			c.members = slices.Delete(c.members, i, i+1)
 			return p
 		}
@@ -187,7 +186,7 @@ func (c *controllers) leader() *process {
 }
 
 // end ends a controller, and reports an error if it does not end properly.
-func (c *controllers) end(p *process, politely bool) {
+func (c *controllers) end(p *testcluster.Process, politely bool) {
 	select {
 	case <-p.Done:
 		c.t.Errorf("a controller has ended by itself:\n%s", p.Stderr.String())

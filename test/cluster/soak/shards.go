@@ -1,10 +1,7 @@
-//go:build soak
-
-package e2e
+package soak
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -12,12 +9,13 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
 // moveShards starts more replicas for a while: shards move to them, and back.
@@ -53,7 +51,7 @@ func (c *controllers) failovers() (n int) {
 
 // shardLeases returns the shard Leases of the controllers that are killed.
 func shardLeases(ctx context.Context) ([]coordinationv1.Lease, error) {
-	leases, err := client.CoordinationV1().Leases(systemNamespace).List(ctx, metav1.ListOptions{LabelSelector: "batchjob.dev/shard"})
+	leases, err := client.CoordinationV1().Leases(testcluster.SystemNamespace).List(ctx, metav1.ListOptions{LabelSelector: "batchjob.dev/shard"})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +72,7 @@ func (s *soak) watchHolders(ctx context.Context) {
 
 // untilHeld waits until every shard has a holder, as it must after each outage (SOK-02).
 func (s *soak) untilHeld() {
-	eventually(s.t, fmt.Sprintf("holders of %d shards", s.controllers.shards), func(context.Context) (bool, error) {
+	testcluster.Eventually(s.t, fmt.Sprintf("holders of %d shards", s.controllers.shards), func(context.Context) (bool, error) {
 		return s.holders.Held() >= s.controllers.shards, nil
 	})
 }
@@ -89,14 +87,7 @@ func (s *soak) checkHolders() {
 
 // allowShards lets the account write the Leases of shards, for which config/default has no permission.
 func allowShards(ctx context.Context) error {
-	meta := metav1.ObjectMeta{Name: "shards", Namespace: systemNamespace}
-	verbs := []string{"get", "list", "create", "update", "delete"}
-	role := &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: verbs}}}
-	binding := &rbacv1.RoleBinding{
-		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: systemAccount, Namespace: systemNamespace}},
-	}
-	_, err := client.RbacV1().Roles(systemNamespace).Create(ctx, role, metav1.CreateOptions{})
-	_, bindErr := client.RbacV1().RoleBindings(systemNamespace).Create(ctx, binding, metav1.CreateOptions{})
-	return errors.Join(err, bindErr)
+	account := leash.Account(testcluster.SystemNamespace, testcluster.SystemAccount)
+	leases := leash.Allow("coordination.k8s.io", "leases", "get", "list", "create", "update", "delete")
+	return leash.Grant(ctx, client, testcluster.SystemNamespace, "shards", account, leases)
 }

@@ -1,6 +1,4 @@
-//go:build soak
-
-package e2e
+package soak
 
 import (
 	"context"
@@ -17,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/troubles"
 )
 
@@ -125,7 +124,7 @@ func (d *disturber) fillDisk(ctx context.Context, lasts time.Duration, _ *rand.R
 // probe makes the API server store an object.
 func probe(ctx context.Context) error {
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "probe-"}}
-	_, err := client.CoreV1().ConfigMaps(systemNamespace).Create(ctx, object, metav1.CreateOptions{})
+	_, err := client.CoreV1().ConfigMaps(testcluster.SystemNamespace).Create(ctx, object, metav1.CreateOptions{})
 	return err
 }
 
@@ -136,7 +135,7 @@ func (d *disturber) restartStore(ctx context.Context, flags ...string) error {
 	if err := d.components.Start(troubles.Etcd, flags...); err != nil {
 		return err
 	}
-	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, testcluster.Patience, true, func(ctx context.Context) (bool, error) {
 		_, err := d.store.Revision(ctx)
 		return err == nil, nil
 	})
@@ -144,7 +143,7 @@ func (d *disturber) restartStore(ctx context.Context, flags ...string) error {
 
 // untilServing waits until the API server is ready, and returns how often it was not. Then it restarts the nodes.
 func (d *disturber) untilServing(ctx context.Context) (refused int, err error) {
-	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, testcluster.Patience, true, func(ctx context.Context) (bool, error) {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
 		_, err := client.CoreV1().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)

@@ -1,6 +1,4 @@
-//go:build soak
-
-package e2e
+package soak
 
 import (
 	"context"
@@ -12,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 )
 
 // space is a namespace that is in use.
@@ -55,8 +54,8 @@ func (s *soak) deleteAgain(pods []*corev1.Pod) {
 
 // audit checks the history of a namespace, and drops it.
 func (s *soak) audit(space *space) {
-	versions := past.in(space.name)
-	problems := audits.audit(space.name, versions)
+	versions := past.In(space.name)
+	problems := cluster.Audit(space.name, versions)
 	s.tally.add(versions)
 	if len(problems) > 0 {
 		file := s.keep(space)
@@ -64,13 +63,13 @@ func (s *soak) audit(space *space) {
 			s.t.Errorf("%s (%s)", p, file)
 		}
 	}
-	past.forget(space.name)
+	past.Forget(space.name)
 }
 
 // keep writes the history of a namespace to a file, and returns its name.
 func (s *soak) keep(space *space) string {
 	file := filepath.Join(s.traces, space.name)
-	if err := os.WriteFile(file, []byte(past.trace(space.name)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(past.Trace(space.name)), 0o600); err != nil {
 		s.t.Error(err)
 	}
 	return file
@@ -88,7 +87,7 @@ func (s *soak) current() *space {
 
 // namespace creates a namespace with the account that pods need, as soon as that is possible.
 func (s *soak) namespace() (name string) {
-	eventually(s.t, "a namespace with its service account", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(s.t, "a namespace with its service account", func(ctx context.Context) (bool, error) {
 		if name == "" {
 			ns, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}, metav1.CreateOptions{})
 			if err == nil {
