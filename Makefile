@@ -110,7 +110,7 @@ SEQUENTIAL := ./pkg/kube/apicall ./internal/bundle ./internal/junit ./internal/p
 	./pkg/tui/widget ./pkg/typo ./pkg/whatif
 # The integration tests that the race detector looks at: several controllers, outages, and kube-controller-manager, beside
 # which no other target runs ours. make test-integration runs the other ones.
-CONCURRENT := TestBeside_|Lead|Lease|Shard|Outage|Hangs|Expire|Throttled
+CONCURRENT := TestBeside_|Lead|Lease|Shard|Outage
 
 # In a virtual cluster, one coroutine runs at a time: the scenarios show the race detector as much as all of pkg/sim, which
 # takes five minutes with it.

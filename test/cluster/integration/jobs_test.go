@@ -181,14 +181,6 @@ func withNames(value string, job *batchv1.Job) *batchv1.Job {
 	return job
 }
 
-// vanish removes a pod although it holds finalizers.
-func (f *fixture) vanish(pod *corev1.Pod) {
-	f.t.Helper()
-	f.setFinalizers(pod)
-	f.deletePods(pod)
-	f.until("the pod is gone", func() bool { return f.history.pod(pod.UID) == nil })
-}
-
 func elastic(n int) map[string]any { return map[string]any{"completions": n, "parallelism": n} }
 
 // withRules sets a pod failure policy with n rules, or none for -1.

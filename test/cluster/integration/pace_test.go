@@ -11,10 +11,8 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
-
-// oneByOne makes a controller that postpones nothing, so that the number of its writes does not depend on timing.
-func oneByOne(c *controller.Config) { c.BatchPeriod = time.Nanosecond }
 
 // anyCall matches all calls except watches.
 func anyCall(c call) bool { return !c.watch }
@@ -26,10 +24,14 @@ func anyCall(c call) bool { return !c.watch }
 func TestNoRequestsForTerminating(t *testing.T) {
 	t.Parallel()
 	requests := map[string]map[string]int{}
-	gates := map[string][]func(*controller.Config){"on": nil, "off": {gateOff(controller.JobPodReplacementPolicy)}}
-	for name, gate := range gates {
+	for name, on := range map[string]bool{"on": true, "off": false} {
 		f := newFixture(t)
-		p := f.startController(append(gate, oneByOne)...)
+		p := f.startController(func(c *controller.Config) {
+			gate := controller.NewFeatureGate()
+			assert.NoError(t, gate.SetFromMap(map[string]bool{string(controller.JobPodReplacementPolicy): on}))
+			c.FeatureGate = gate
+			c.BatchPeriod = time.Nanosecond // Nothing is postponed, so that the number of writes does not depend on timing.
+		})
 		f.create(newJob(indexed(2), onNode))
 		f.kubelet.run(f.untilActive(2)...)
 		f.untilCounts("a", counts{active: 2, ready: 2})

@@ -2,6 +2,9 @@ package integration
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -108,4 +111,44 @@ func TestPodsOfAnEarlierVersion(t *testing.T) {
 	})
 	f.untilComplete("a", 3, 0)
 	f.wantPodsEver(4)
+}
+
+// watches matches the watches of a resource.
+func watches(resource string) match {
+	return func(c call) bool { return c.watch && c.method == http.MethodGet && c.resource == resource }
+}
+
+// stream is the response to a controller's watch, whose bytes are counted.
+type stream struct {
+	io.ReadCloser
+	call     call
+	received atomic.Int64
+}
+
+// follow wraps the response to a watch.
+func (w *wire) follow(c call, body io.ReadCloser) io.ReadCloser {
+	s := &stream{ReadCloser: body, call: c}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.watches = append(w.watches, s)
+	return s
+}
+
+// received returns the number of bytes that the matching watches have delivered.
+func (w *wire) received(m match) (bytes int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.watches {
+		if m(s.call) {
+			bytes += int(s.received.Load())
+		}
+	}
+	return bytes
+}
+
+// Read is called by the client.
+func (s *stream) Read(p []byte) (int, error) {
+	n, err := s.ReadCloser.Read(p)
+	s.received.Add(int64(n))
+	return n, err
 }

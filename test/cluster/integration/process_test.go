@@ -9,7 +9,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport"
-	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
 
@@ -148,28 +147,5 @@ func (p *process) running() bool {
 		return false
 	default:
 		return true
-	}
-}
-
-// withBackoff sets the wait after the first failure.
-func withBackoff(base time.Duration) func(*controller.Config) {
-	return func(c *controller.Config) { c.Limits.Backoff = backoff.Policy{Base: base, Max: time.Hour} }
-}
-
-// neverRetry makes a controller that does not replace failed pods within a test.
-func neverRetry(c *controller.Config) { withBackoff(time.Hour)(c) }
-
-// gateOff makes a controller with some of its features disabled.
-func gateOff(features ...featuregate.Feature) func(*controller.Config) {
-	return func(c *controller.Config) {
-		gate := controller.NewFeatureGate()
-		off := map[string]bool{}
-		for _, feature := range features {
-			off[string(feature)] = false
-		}
-		if err := gate.SetFromMap(off); err != nil {
-			panic(err)
-		}
-		c.FeatureGate = gate
 	}
 }

@@ -101,23 +101,13 @@ func (w *wire) reject(m match, code int) *fault {
 	}})
 }
 
-// cut drops the request.
-func (w *wire) cut(m match) *fault {
-	return w.add(&fault{match: m, disturb: func(func() (*http.Response, error)) (*http.Response, error) { return nil, errCut }})
-}
-
 // hold delays requests until the fault is lifted.
 func (w *wire) hold(m match) *held {
-	return w.holding(m, func(send func() (*http.Response, error), open chan struct{}) (*http.Response, error) {
-		<-open
-		return send()
-	})
-}
-
-// holding disturbs requests in a way that ends when open is closed: when the fault is lifted.
-func (w *wire) holding(m match, disturb func(send func() (*http.Response, error), open chan struct{}) (*http.Response, error)) *held {
 	h := &held{open: make(chan struct{})}
-	h.fault = w.add(&fault{match: m, disturb: func(send func() (*http.Response, error)) (*http.Response, error) { return disturb(send, h.open) }})
+	h.fault = w.add(&fault{match: m, disturb: func(send func() (*http.Response, error)) (*http.Response, error) {
+		<-h.open
+		return send()
+	}})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.holds = append(w.holds, h)
@@ -229,7 +219,7 @@ func (w *wire) wrap(next http.RoundTripper) http.RoundTripper {
 		if err == nil && (fault == nil || !fault.forges) {
 			c.code = response.StatusCode
 			if c.watch {
-				response.Body = w.follow(request.Context(), c, response.Body)
+				response.Body = w.follow(c, response.Body)
 			}
 		}
 		w.end(c)
@@ -323,7 +313,6 @@ func (w *wire) unblock() {
 	w.mu.Lock()
 	holds := slices.Clone(w.holds)
 	w.mu.Unlock()
-	w.thaw()
 	for _, h := range holds {
 		h.lift()
 	}
