@@ -141,14 +141,6 @@ const none = "none"
 // failedIndexesOf returns the failed indexes; an empty list differs from an unset one.
 func failedIndexesOf(job *batchv1.Job) string { return ptr.Deref(job.Status.FailedIndexes, none) }
 
-// untilIndexes waits for a status with exactly these numbers and indexes.
-func (f *fixture) untilIndexes(name string, want counts, completed, failed string) *batchv1.Job {
-	f.t.Helper()
-	return f.untilJob(name, fmt.Sprintf("counts %+v, completed %q, failed %q", want, completed, failed), func(job *batchv1.Job) bool {
-		return countsOf(job) == want && job.Status.CompletedIndexes == completed && failedIndexesOf(job) == failed
-	})
-}
-
 func (f *fixture) wantIndexes(job *batchv1.Job, completed, failed string) {
 	f.t.Helper()
 	if job.Status.CompletedIndexes != completed || failedIndexesOf(job) != failed {

@@ -121,12 +121,6 @@ func (f *fixture) deletePods(pods ...*corev1.Pod) {
 	}
 }
 
-// setFinalizers replaces all finalizers of a pod.
-func (f *fixture) setFinalizers(pod *corev1.Pod, finalizers ...string) {
-	f.t.Helper()
-	f.patchPod(pod, map[string]any{"finalizers": append([]string{}, finalizers...)})
-}
-
 func (f *fixture) labelPod(pod *corev1.Pod, key, value string) {
 	f.t.Helper()
 	f.patchPod(pod, map[string]any{"labels": map[string]any{key: value}})

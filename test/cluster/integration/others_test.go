@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/retry"
@@ -61,18 +60,6 @@ func (f *fixture) wantUntouched(job *batchv1.Job) {
 			f.t.Errorf("pod %s was created for Job %s, which is managed by somebody else", v.Pod.Name, job.Name)
 		}
 	}
-}
-
-// createPodOf creates a pod as the Job's controller would.
-func (f *fixture) createPodOf(job *batchv1.Job) *corev1.Pod {
-	f.t.Helper()
-	return f.storePod(&corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			GenerateName: job.Name + "-", Labels: job.Spec.Template.Labels, Finalizers: []string{batchv1.JobTrackingFinalizer},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
-		},
-		Spec: job.Spec.Template.Spec,
-	})
 }
 
 // MGB-12: the log names the controller of a skipped Job, which reveals a mistyped name.
