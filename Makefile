@@ -110,7 +110,7 @@ SEQUENTIAL := ./pkg/kube/apicall ./internal/bundle ./internal/junit ./internal/p
 	./pkg/tui/widget ./pkg/typo ./pkg/whatif
 # The integration tests that the race detector looks at: several controllers, outages, and kube-controller-manager, beside
 # which no other target runs ours. make test-integration runs the other ones.
-CONCURRENT := TestBeside_|Lead|Lease|Shard|Outage|Hangs|Expire|Throttled
+CONCURRENT := TestBeside_|Lead|Lease|Shard|Outage
 
 # In a virtual cluster, one coroutine runs at a time: the scenarios show the race detector as much as all of pkg/sim, which
 # takes five minutes with it.
@@ -155,7 +155,7 @@ test-monitoring: ## Play the alerts through with promtool, and check the queries
 
 .PHONY: soak
 soak: build controlplane ## Live through crashes, fail-overs and a cluster in trouble for SOAK_TIME
-	SOAK_TIME=$(SOAK_TIME) SOAK_SHARDS=$(SOAK_SHARDS) $(GO) test -tags soak -count=1 -v -timeout 24h -run '^TestSoak' ./test/cluster/e2e
+	SOAK_TIME=$(SOAK_TIME) SOAK_SHARDS=$(SOAK_SHARDS) $(GO) test -tags soak -count=1 -v -timeout 24h -run '^TestSoak' ./test/cluster/soak
 
 # The seeds go on where the ledger ends; with STORM_STEPS, the time does not count.
 .PHONY: storm
@@ -168,7 +168,7 @@ storm: ## Play random storms in the virtual cluster for STORM_TIME, or for STORM
 
 .PHONY: soak-short
 soak-short: build controlplane ## Live through five troubles of the soak once, in a minute; SOAK_TROUBLES=all for all of them
-	SOAK_SHARDS=6 SOAK_TROUBLES=$(or $(SOAK_TROUBLES),$(SHORT_TROUBLES)) $(GO) test -tags soak -count=1 -v -run '^TestTroubles' ./test/cluster/e2e
+	SOAK_SHARDS=6 SOAK_TROUBLES=$(or $(SOAK_TROUBLES),$(SHORT_TROUBLES)) $(GO) test -tags soak -count=1 -v -run '^TestTroubles' ./test/cluster/soak
 
 .PHONY: fuzz
 fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME

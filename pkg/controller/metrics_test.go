@@ -11,6 +11,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	kubemetrics "k8s.io/component-base/metrics"
@@ -236,17 +237,17 @@ func TestAPICallsAreCounted(t *testing.T) {
 	f.addJob(job)
 	f.addPods(runningPod("a", job), runningPod("b", job), runningPod("c", job), runningPod("d", job))
 	f.engine.Trust(job)
-	refused := true
-	f.fail = func(reconcile.PodRef) error {
-		if refused {
-			refused = false
-			return conflict("p")
+	refusals := []error{conflict("p"), apierrors.NewTooManyRequests("later", 1)}
+	f.fail = func(reconcile.PodRef) (err error) {
+		if len(refusals) > 0 {
+			err, refusals = refusals[0], refusals[1:]
 		}
-		return nil
+		return err
 	}
 	_, _ = f.engine.Sync(context.Background(), job.UID)
 	got := counted(t, registry, "api_calls_total")
-	if got["api_calls_total pods conflict patch"] != 1 || got["api_calls_total pods success patch"] != float64(f.did("release ns/b@7")+f.did("release ns/c@7")+f.did("release ns/d@7")+f.did("release ns/a@7")-1) || got["api_calls_total jobs/status success update"] != float64(f.did("status")) {
+	if got["api_calls_total pods conflict patch"] != 1 || got["api_calls_total pods throttled patch"] != 1 ||
+		got["api_calls_total pods success patch"] != float64(f.did("release ns/b@7")+f.did("release ns/c@7")+f.did("release ns/d@7")+f.did("release ns/a@7")-2) || got["api_calls_total jobs/status success update"] != float64(f.did("status")) {
 		t.Errorf("%v after %v", got, f.calls)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -11,8 +12,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kubemetrics "k8s.io/component-base/metrics"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
@@ -83,4 +87,30 @@ func TestUnansweredWriteKeepsItsBackoff(t *testing.T) {
 	if want := f.engine.config.Limits.Backoff.Base - f.engine.config.BatchPeriod; result.After != want {
 		t.Errorf("%+v, want %v; remembered %+v", result, want, f.engine.memory.get("uid").backoff)
 	}
+}
+
+// Each rejection of a status fails the sync, and is counted; one event reports the field, also if its value changes at each try. Once
+// the API server accepts the status, the Job goes on.
+// Requirements: STV-22
+func TestRejectedStatusIsReportedOnce(t *testing.T) {
+	f, events := newTalkingCluster(t)
+	registry := kubemetrics.NewKubeRegistry()
+	f.engine.config.Metrics = metrics.New(registry, f.clock)
+	job := ourJob(0)
+	f.addJob(job)
+	f.engine.Trust(job)
+	for try := range 3 {
+		wrong := field.ErrorList{field.Invalid(field.NewPath("status", "startTime"), try, "forged by the test")}
+		f.statusErr = apierrors.NewInvalid(batchv1.SchemeGroupVersion.WithKind("Job").GroupKind(), job.Name, wrong)
+		if err := f.sync(); !errors.Is(err, f.statusErr) {
+			t.Errorf("try %d: %v", try, err)
+		}
+	}
+	if len(events.texts) != 1 || !strings.HasPrefix(events.texts[0], "Warning StatusRejected: ") || !strings.Contains(events.texts[0], "status.startTime: Invalid value: 0: forged by the test") {
+		t.Errorf("events %q", events.texts)
+	}
+	assert.Equal(t, counted(t, registry, "status_writes_rejected")["status_writes_rejected_total"], 3, "rejected")
+	f.statusErr = nil
+	assert.NoError(t, f.sync())
+	assert.Equal(t, events.heard("Completed"), true, "the Job completes")
 }

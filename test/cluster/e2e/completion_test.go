@@ -47,19 +47,12 @@ func (c completer) after(t *testing.T, config string, args ...string) string {
 // failedJob creates a Job with 4 indexes, of which index 2 fails.
 func failedJob(t *testing.T, ns string) {
 	t.Helper()
-	create(t, ns, &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: "train"},
-		Spec: batchv1.JobSpec{
-			ManagedBy: ptr.To("batchjob.dev/controller"), CompletionMode: ptr.To(batchv1.IndexedCompletion),
-			Completions: ptr.To[int32](4), Parallelism: ptr.To[int32](4), BackoffLimitPerIndex: ptr.To[int32](0),
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"kwok.batchjob.dev/exit-code.2": "1"}},
-				Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{
-					{Name: "main", Image: "example.com/main"}, {Name: "side", Image: "example.com/side"},
-				}},
-			},
-		},
+	job := indexedJob(4, 4, map[string]string{"exit-code.2": "1"}, func(s *batchv1.JobSpec) {
+		s.BackoffLimitPerIndex = ptr.To[int32](0)
+		s.Template.Spec.Containers = append(s.Template.Spec.Containers, corev1.Container{Name: "side", Image: "busybox"})
 	})
+	job.Name = "train"
+	create(t, ns, job)
 	finished(t, ns, "train")
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
@@ -51,8 +52,8 @@ func TestCronJobWaitsForComplete(t *testing.T) {
 	}
 	first := untilOwned(t, ns, 1)[0]
 	endTogether(t, ns, first, 2, times)
-	met := untilJob(t, ns, first, "the criteria met", func(j *batchv1.Job) bool { return condition(j, batchv1.JobSuccessCriteriaMet) != nil })
-	if isFinished(met) || met.Status.CompletionTime != nil {
+	met := untilJob(t, ns, first, "the criteria met", func(j *batchv1.Job) bool { return history.Condition(j, batchv1.JobSuccessCriteriaMet) != nil })
+	if history.IsFinished(met) || met.Status.CompletionTime != nil {
 		t.Errorf("with a pod that terminates: %+v", met.Status)
 	}
 	// Another run, of three minutes ago, is due.
@@ -70,9 +71,9 @@ func TestCronJobWaitsForComplete(t *testing.T) {
 	endTogether(t, ns, second, 2, times)
 	// The second Job was created after the version that made the first one Complete.
 	done, created := uint64(0), uint64(0)
-	for _, v := range past.in(ns) {
+	for _, v := range past.In(ns) {
 		switch {
-		case v.Job != nil && v.Job.Name == first && condition(v.Job, batchv1.JobComplete) != nil && done == 0:
+		case v.Job != nil && v.Job.Name == first && history.Condition(v.Job, batchv1.JobComplete) != nil && done == 0:
 			done = v.Revision
 		case v.Job != nil && v.Job.Name == second && created == 0:
 			created = v.Revision
@@ -83,11 +84,11 @@ func TestCronJobWaitsForComplete(t *testing.T) {
 	}
 	for _, name := range []string{first, second} {
 		job := untilEnd(t, ns, name, complete(batchv1.JobReasonSuccessPolicy, "Matched rules at index 0", 1, 0, "0", 2))
-		if c := condition(job, batchv1.JobComplete); c != nil && !c.LastTransitionTime.Equal(job.Status.CompletionTime) {
+		if c := history.Condition(job, batchv1.JobComplete); c != nil && !c.LastTransitionTime.Equal(job.Status.CompletionTime) {
 			t.Errorf("Complete since %v, completed at %v", c.LastTransitionTime, job.Status.CompletionTime)
 		}
 		for _, j := range past.job(ns, name) {
-			if (j.Status.CompletionTime != nil) != isFinished(j) {
+			if (j.Status.CompletionTime != nil) != history.IsFinished(j) {
 				t.Errorf("%s: completionTime %v, conditions %q", name, j.Status.CompletionTime, conditionsOf(j))
 			}
 		}
@@ -104,7 +105,7 @@ func untilOwned(t *testing.T, ns string, n int) (names []string) {
 	past.until(t, fmt.Sprintf("%d runs of the CronJob", n), func() bool {
 		names = nil
 		seen := map[string]bool{}
-		for _, v := range past.in(ns) {
+		for _, v := range past.In(ns) {
 			if v.Job != nil && !seen[v.Job.Name] {
 				seen[v.Job.Name] = true
 				names = append(names, v.Job.Name)

@@ -9,6 +9,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 )
 
 // Messages of the built-in controller.
@@ -63,7 +65,7 @@ func containerFailed(container, attempt string, code, rule int) string {
 // first, in a write of its own (MGB-09), and no pod is running or holds the tracking finalizer.
 func untilEnd(t *testing.T, namespace, name string, want ending) *batchv1.Job {
 	t.Helper()
-	job := untilJob(t, namespace, name, "a terminal condition", isFinished)
+	job := untilJob(t, namespace, name, "a terminal condition", history.IsFinished)
 	untilReleased(t, namespace, name)
 	pods := past.pods(namespace, name)
 	interim := map[batchv1.JobConditionType]batchv1.JobConditionType{
@@ -79,7 +81,7 @@ func untilEnd(t *testing.T, namespace, name string, want ending) *batchv1.Job {
 	if got := conditionsOf(job); !slices.Equal(got, conditions) {
 		t.Errorf("%s: conditions\n%q, want\n%q", name, got, conditions)
 	}
-	if !slices.ContainsFunc(past.job(namespace, name), func(j *batchv1.Job) bool { return condition(j, interim) != nil && !isFinished(j) }) {
+	if !slices.ContainsFunc(past.job(namespace, name), func(j *batchv1.Job) bool { return history.Condition(j, interim) != nil && !history.IsFinished(j) }) {
 		t.Errorf("%s: %s was never there without %s", name, interim, want.terminal)
 	}
 	s := job.Status
@@ -109,14 +111,14 @@ func untilReleased(t *testing.T, namespace, name string) {
 	stored := pods(t, namespace, name)
 	past.until(t, "the release of the pods of "+name, func() bool {
 		for i := range stored {
-			if past.lacks(&stored[i]) != "" {
+			if !past.Has(&stored[i]) {
 				return false
 			}
 		}
 		live := map[string]bool{}
 		for _, v := range past.of(namespace, name) {
 			if v.Pod != nil {
-				live[v.Pod.Name] = !v.Gone && (!hasEnded(v.Pod) || isTracked(v.Pod))
+				live[v.Pod.Name] = !v.Gone && (!history.HasEnded(v.Pod) || history.IsTracked(v.Pod))
 			}
 		}
 		for _, busy := range live {
@@ -127,7 +129,7 @@ func untilReleased(t *testing.T, namespace, name string) {
 		return true
 	})
 	for _, pod := range stored {
-		if isTracked(&pod) || !hasEnded(&pod) && pod.DeletionTimestamp == nil {
+		if history.IsTracked(&pod) || !history.HasEnded(&pod) && pod.DeletionTimestamp == nil {
 			t.Errorf("%s: pod %s is left, %s, with finalizers %v", name, pod.Name, pod.Status.Phase, pod.Finalizers)
 		}
 	}
@@ -148,7 +150,7 @@ func withPodNames(t *testing.T, pods []*corev1.Pod, message string) string {
 	return attemptMark.ReplaceAllStringFunc(message, func(mark string) string {
 		for _, pod := range pods {
 			index := "x"
-			if i := indexOf(pod); i >= 0 {
+			if i := history.IndexOf(pod); i >= 0 {
 				index = fmt.Sprint(i)
 			}
 			if mark == "{"+index+"."+pod.Annotations["batchjob.dev/attempt"]+"}" {

@@ -4,11 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,12 +16,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
-const patience = 90 * time.Second
+const patience = testcluster.Patience
 
 // runTimeKey is the annotation for a pod's run time, terminationTimeKey for the time it takes to end after its deletion.
 const (
@@ -32,48 +30,15 @@ const (
 	terminationTimeKey = "kwok.batchjob.dev/termination-time"
 )
 
-// process is a running controller.
-type process struct{ *leash.Controller }
-
-// processes holds all controllers of this run.
-var processes struct {
-	mu  sync.Mutex
-	all []*process
-}
-
-func launched() []*process {
-	processes.mu.Lock()
-	defer processes.mu.Unlock()
-	return slices.Clone(processes.all)
-}
-
-// launch runs a controller with the permissions of an installed one, and returns once it reports that it reconciles.
-func launch(ctx context.Context, args ...string) (*process, error) {
-	return launchProgram(ctx, binary, nil, args...)
-}
-
-// launchProgram is like launch for any program, with additional environment variables.
-func launchProgram(ctx context.Context, program string, environment []string, args ...string) (*process, error) {
-	c, err := leash.StartController(ctx, program, accountKubeconfig, environment, args...)
-	if err != nil {
-		return nil, err
-	}
-	p := &process{c}
-	processes.mu.Lock()
-	defer processes.mu.Unlock()
-	processes.all = append(processes.all, p)
-	return p, nil
-}
-
 // startController runs a separate controller for a test, until the test ends.
-func startController(t *testing.T, args ...string) *process {
+func startController(t *testing.T, args ...string) *testcluster.Process {
 	t.Helper()
 	return startControllerWith(t, nil, args...)
 }
 
-func startControllerWith(t *testing.T, environment []string, args ...string) *process {
+func startControllerWith(t *testing.T, environment []string, args ...string) *testcluster.Process {
 	t.Helper()
-	p, err := launchProgram(t.Context(), binary, environment, args...)
+	p, err := cluster.Launch(t.Context(), binary, environment, args...)
 	assert.NoError(t, err)
 	t.Cleanup(func() {
 		p.Kill()
@@ -92,8 +57,8 @@ func managedBy(namespace string) func(*batchv1.Job) {
 	return func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To(ownManager(namespace)) }
 }
 
-// stop ends the controller with SIGTERM, and returns its exit code.
-func (p *process) stop(t *testing.T) int {
+// stop ends a controller with SIGTERM, and returns its exit code.
+func stop(t *testing.T, p *testcluster.Process) int {
 	t.Helper()
 	code, err := p.End()
 	assert.NoError(t, err)
@@ -115,7 +80,7 @@ func namespace(t *testing.T) string {
 	assert.NoError(t, err)
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("what happened in %s:\n%s", ns, past.trace(ns))
+			t.Logf("what happened in %s:\n%s", ns, past.Trace(ns))
 		}
 	})
 	return ns
@@ -123,9 +88,7 @@ func namespace(t *testing.T) string {
 
 func eventually(t *testing.T, what string, condition wait.ConditionWithContextFunc) {
 	t.Helper()
-	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, condition); err != nil {
-		t.Fatalf("waiting for %s: %v", what, err)
-	}
+	testcluster.Eventually(t, what, condition)
 }
 
 // load reads the Jobs of an example file, and assigns Jobs without managedBy to our controller.

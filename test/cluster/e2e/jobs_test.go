@@ -60,3 +60,21 @@ func TestLocalRestartsDoNotCountAsFailed(t *testing.T) {
 		}
 	}
 }
+
+// indexedJob returns a Job whose pods follow the annotations, given without the prefix kwok.batchjob.dev/.
+func indexedJob(completions, parallelism int32, annotations map[string]string, change func(*batchv1.JobSpec)) *batchv1.Job {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job"}}
+	job.Spec = batchv1.JobSpec{
+		ManagedBy: ptr.To("batchjob.dev/controller"), CompletionMode: ptr.To(batchv1.IndexedCompletion),
+		Completions: &completions, Parallelism: &parallelism,
+	}
+	job.Spec.Template.Annotations = map[string]string{}
+	for key, value := range annotations {
+		job.Spec.Template.Annotations["kwok.batchjob.dev/"+key] = value
+	}
+	job.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "busybox"}}}
+	if change != nil {
+		change(&job.Spec)
+	}
+	return job
+}

@@ -1,149 +1,38 @@
-// Package e2e runs the real binary on a kwok cluster: a real API server, a real kube-controller-manager beside ours, and
-// simulated nodes that follow the annotations of examples/README.md.
+// Package e2e runs the real binary on the cluster of package testcluster.
 //
-// All tests share one cluster and run in parallel, each in a namespace of its own. One controller with the default
-// managedBy value serves them; a test that stops, configures or restarts a controller starts its own, with a managedBy
-// value of its own. All controllers run outside of the cluster with the token of the ServiceAccount of config/default,
-// which is applied first. The API server logs their requests: in the end none must have been rejected, and every
-// permission must have been used (JOB-48).
-//
-// In every test, a history records every version of every Job and pod of the cluster. When all tests are done it is
-// checked against the invariants of a Job controller, the rules of a Job's status and of podReplacementPolicy, and of
-// who may write where (verdict_test.go, audit_test.go). Any violation fails the whole run (STV-25).
-//
-// These environment variables help to find out why a test fails:
-//
-//	BATCHJOB_E2E_BINARY   another binary than bin/kubectl-batchjob
-//	BATCHJOB_E2E_FLAGS    flags for the shared controller, such as -v=5
-//	BATCHJOB_E2E_SHARDS   three shared controllers with this number of shards, one of which is killed every 10 s
-//	BATCHJOB_E2E_TRACE    a file for the history of every namespace and all logs
+// All tests share the cluster and run in parallel, each in a namespace of its own. A test that stops, configures or restarts a
+// controller starts its own, with a managedBy value of its own.
 package e2e
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 )
 
 var (
-	// binary is the path of kubectl-batchjob.
-	binary string
-	// kubectl is the path of the control plane's kubectl.
-	kubectl string
-	// kubeconfig is the administrator's kubeconfig of this run's cluster.
-	kubeconfig string
-	client     kubernetes.Interface
-	// past is the history of the cluster.
-	past *chronicle
-	// audits checks the history.
-	audits = newAuditor()
+	cluster *testcluster.Cluster
+	// binary, kubectl and kubeconfig are paths; kubeconfig is the administrator's.
+	binary, kubectl, kubeconfig string
+	client                      kubernetes.Interface
+	past                        chronicle
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	if err := leash.InParallel("24"); err != nil {
-		return complain(err)
-	}
-	root, err := filepath.Abs("../../..")
-	if err != nil {
-		return complain(err)
-	}
-	if binary, err = leash.Binary(root, "BATCHJOB_E2E_BINARY"); err != nil {
-		return complain(err)
-	}
-	cluster, err := leash.NewCluster(root, "e2e")
-	if err != nil {
-		return complain(err)
-	}
-	defer func() {
-		if err := cluster.Release(); err != nil {
-			complain(err)
-		}
-	}()
-	kubeconfig = cluster.Kubeconfig
-	if err := start(cluster); err != nil {
-		return complain(err)
-	}
-	code := audited(root, cluster.Dir, m.Run)
-	for _, problem := range permissionVerdict(root, cluster.Dir) {
-		code = complain(fmt.Errorf("verdict: %s", problem))
-	}
-	return code
+func TestMain(m *testing.M) {
+	os.Exit(testcluster.Run("e2e", "24", follow, func(c *testcluster.Cluster) int {
+		cluster, binary, kubectl, kubeconfig, client, past = c, c.Binary, c.Kubectl, c.Kubeconfig, c.Client, chronicle{c.Past}
+		return m.Run()
+	}))
 }
 
-// audited runs the tests between the start of the history and the verdict about it.
-func audited(root, dir string, tests func() int) int {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	var err error
-	audits.requests = newPodRequests(filepath.Join(dir, "audit.log"))
-	if past, err = startHistory(ctx, dir); err != nil {
-		return complain(err)
-	}
-	if err := install(ctx, root, dir); err != nil {
-		return complain(err)
-	}
-	shared, err := startShared(ctx)
-	defer shared.kill()
-	if err != nil {
-		return complain(err)
-	}
-	code := tests()
-	if file := os.Getenv("BATCHJOB_E2E_TRACE"); file != "" {
-		if err := writeTrace(file); err != nil {
-			complain(err)
-		}
-	}
-	if problems := verdict(ctx, shared); len(problems) > 0 {
-		for _, p := range problems {
-			complain(fmt.Errorf("verdict: %s", p))
-		}
-		return 1
-	}
-	return code
-}
-
-// writeTrace writes the history and the controllers' logs to a file.
-func writeTrace(file string) error {
-	var b strings.Builder
-	for _, namespace := range past.namespaces() {
-		fmt.Fprintf(&b, "namespace %s\n%s\n", namespace, past.trace(namespace))
-	}
-	for i, p := range launched() {
-		fmt.Fprintf(&b, "controller %d: %q\n%s\n", i, p.Args, p.Stderr.String())
-	}
-	return os.WriteFile(file, []byte(b.String()), 0o600)
-}
-
-// start starts the cluster, and creates the clients of all tests.
-func start(c *leash.Cluster) error {
-	if err := c.Up(context.Background(), "--audit", systemUser); err != nil {
-		return err
-	}
-	binaries, err := leash.ControlPlane(context.Background(), c.Root, "path")
-	if err != nil {
-		return err
-	}
-	kubectl = filepath.Join(binaries, "kubectl")
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return err
-	}
-	config.QPS, config.Burst = -1, 0
-	client, err = kubernetes.NewForConfig(config)
+// follow records the versions that the API server's watches deliver.
+func follow(ctx context.Context, c *testcluster.Cluster) error {
+	_, err := history.Follow(ctx, c.Client, metav1.NamespaceAll, c.Past)
 	return err
-}
-
-func complain(err error) int {
-	fmt.Fprintln(os.Stderr, "e2e:", err)
-	return 1
 }

@@ -14,7 +14,9 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
 // reader creates a service account that may get the paths, if any, and returns its token.
@@ -24,19 +26,8 @@ func reader(t *testing.T, ns, name string, paths ...string) (token string) {
 		t.Fatal(err)
 	}
 	if len(paths) > 0 {
-		meta := metav1.ObjectMeta{Name: ns + "-" + name}
-		_, err := client.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
-			ObjectMeta: meta,
-			Rules:      []rbacv1.PolicyRule{{NonResourceURLs: paths, Verbs: []string{"get"}}},
-		}, metav1.CreateOptions{})
-		if err == nil {
-			_, err = client.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
-				ObjectMeta: meta,
-				RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
-				Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: name, Namespace: ns}},
-			}, metav1.CreateOptions{})
-		}
-		assert.NoError(t, err)
+		reading := rbacv1.PolicyRule{NonResourceURLs: paths, Verbs: []string{"get"}}
+		assert.NoError(t, leash.Grant(t.Context(), client, "", ns+"-"+name, leash.Account(ns, name), reading))
 	}
 	answer, err := client.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	assert.NoError(t, err)
@@ -70,7 +61,7 @@ func TestWhoMayReadMetrics(t *testing.T) {
 	p := startController(t, "--namespaces", ns, "--managed-by", ownManager(ns), "--metrics-secure=true")
 	apply(t, ns, "non-indexed.yaml", managedBy(ns))
 	finished(t, ns, "non-indexed")
-	served := p.url(t, "Metrics")
+	served := p.URL(t, "Metrics")
 	if !strings.HasPrefix(served, "https://") {
 		t.Fatalf("metrics are served at %s", served)
 	}
@@ -114,7 +105,7 @@ func TestWhoMayReadMetrics(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/healthz", "/readyz"} {
-		if code, body := fetch(t, p.url(t, "Health probes")+path); code != http.StatusOK {
+		if code, body := testcluster.Fetch(t, p.URL(t, "Health probes")+path); code != http.StatusOK {
 			t.Errorf("%s: %d %s", path, code, body)
 		}
 	}

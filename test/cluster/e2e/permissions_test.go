@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,58 +16,50 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
 // installed returns the permissions of config/default.
-func installed(t *testing.T) sets.Set[permission] {
+func installed(t *testing.T) sets.Set[testcluster.Permission] {
 	t.Helper()
-	may, err := granted(filepath.Join("..", "..", ".."))
+	may, err := testcluster.Granted(kubectl, cluster.Root)
 	assert.NoError(t, err)
 	return may
 }
 
 // account creates a user with these permissions in the namespace, and returns the flags that make a controller
 // impersonate the user.
-func account(t *testing.T, ns, name string, may []permission) (flags []string) {
+func account(t *testing.T, ns, name string, may []testcluster.Permission) (flags []string) {
 	t.Helper()
-	meta := metav1.ObjectMeta{Name: name}
-	role := &rbacv1.Role{ObjectMeta: meta}
+	var rules []rbacv1.PolicyRule
 	for _, p := range may {
-		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{p.group}, Resources: []string{p.resource}, Verbs: []string{p.verb}})
+		rules = append(rules, leash.Allow(p.Group, p.Resource, p.Verb))
 	}
-	if _, err := client.RbacV1().Roles(ns).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, leash.Grant(t.Context(), client, ns, name, leash.Account(ns, name), rules...))
 	user := "system:serviceaccount:" + ns + ":" + name
-	binding := &rbacv1.RoleBinding{
-		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: name, Namespace: ns}},
-	}
-	if _, err := client.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
 	for _, p := range may {
 		untilAllowed(t, ns, user, p, true)
 	}
 	return []string{"--kubeconfig", kubeconfig, "--namespaces", ns, "--managed-by", ownManager(ns), "--as", user, "--as-group", "system:serviceaccounts"}
 }
 
-func untilAllowed(t *testing.T, ns, user string, p permission, allowed bool) {
+func untilAllowed(t *testing.T, ns, user string, p testcluster.Permission, allowed bool) {
 	t.Helper()
-	resource, subresource, _ := strings.Cut(p.resource, "/")
+	resource, subresource, _ := strings.Cut(p.Resource, "/")
 	eventually(t, "the role to count", func(ctx context.Context) (bool, error) {
 		answer, err := client.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 			User:               user,
-			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: ns, Verb: p.verb, Group: p.group, Resource: resource, Subresource: subresource},
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: ns, Verb: p.Verb, Group: p.Group, Resource: resource, Subresource: subresource},
 		}}, metav1.CreateOptions{})
 		return err == nil && answer.Status.Allowed == allowed, err
 	})
 }
 
 // inNamespaces removes the permissions that only a ClusterRole can give: the reviews of who may read metrics.
-func inNamespaces(may sets.Set[permission]) []permission {
+func inNamespaces(may sets.Set[testcluster.Permission]) []testcluster.Permission {
 	return slices.DeleteFunc(may.UnsortedList(), isForMetrics)
 }
 
@@ -85,8 +76,8 @@ func expectLine(t *testing.T, what string, out command.Result, code int, text ..
 	}
 }
 
-func isForMetrics(p permission) bool {
-	return p.resource == "tokenreviews" || p.resource == "subjectaccessreviews"
+func isForMetrics(p testcluster.Permission) bool {
+	return p.Resource == "tokenreviews" || p.Resource == "subjectaccessreviews"
 }
 
 // With Roles in its namespaces that have the permissions of config/default's ClusterRole, the controller runs there
@@ -106,7 +97,7 @@ func TestRoleInANamespaceIsEnough(t *testing.T) {
 		t.Errorf("%s %+v", reason, job.Status)
 	}
 	noFinalizers(t, ns, "non-indexed")
-	assert.Equal(t, p.stop(t), 0, "exit")
+	assert.Equal(t, stop(t, p), 0, "exit")
 }
 
 // A controller that lacks any permission of config/default does not start, and names it; the verdict checks that it uses
@@ -123,7 +114,7 @@ func TestEachPermissionIsAskedFor(t *testing.T) {
 		flags := account(t, ns, fmt.Sprintf("lacks-%d", i), rest)
 		out := failToStart(t, append(flags, "--leader-elect", "--leader-elect-resource-namespace", ns)...)
 		expectLine(t, "controller that may not "+lacking.String(), out, 1,
-			"the controller may not "+lacking.verb+" "+lacking.resource+" in namespace "+ns+";", "administrator")
+			"the controller may not "+lacking.Verb+" "+lacking.Resource+" in namespace "+ns+";", "administrator")
 	}
 }
 
@@ -142,7 +133,7 @@ func TestFinalizersPermissionIsNeededToCreatePods(t *testing.T) {
 	if _, err := client.RbacV1().Roles(ns).Update(t.Context(), role, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	finalizers := permission{verb: "update", group: "batch", resource: "jobs/finalizers"}
+	finalizers := testcluster.Permission{Verb: "update", Group: "batch", Resource: "jobs/finalizers"}
 	if !may.Has(finalizers) {
 		t.Errorf("config/default does not let the controller %v", finalizers)
 	}
@@ -168,34 +159,23 @@ func TestScrapesAreRefusedWithoutReviews(t *testing.T) {
 		flags := account(t, ns, "lacks-"+lacking, inNamespaces(may))
 		user := flags[slices.Index(flags, "--as")+1]
 		for p := range may {
-			if isForMetrics(p) && p.resource != lacking {
+			if isForMetrics(p) && p.Resource != lacking {
 				grantEverywhere(t, ns, user, p)
 			}
 		}
 		controller := startController(t, append(flags, "--metrics-secure=true")...)
-		code, body := read(t, controller.url(t, "Metrics")+"/metrics", reading)
+		code, body := read(t, controller.URL(t, "Metrics")+"/metrics", reading)
 		if code != http.StatusServiceUnavailable || strings.Contains(body, "job_controller_") {
 			t.Errorf("without create %s, metrics are answered with %d: %s", lacking, code, body)
 		}
-		assert.Equal(t, controller.stop(t), 0, "exit")
+		assert.Equal(t, stop(t, controller), 0, "exit")
 	}
 }
 
 // grantEverywhere gives a permission with a ClusterRole.
-func grantEverywhere(t *testing.T, ns, user string, p permission) {
+func grantEverywhere(t *testing.T, ns, user string, p testcluster.Permission) {
 	t.Helper()
-	meta := metav1.ObjectMeta{Name: ns + "-" + p.resource}
-	role := &rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{p.group}, Resources: []string{p.resource}, Verbs: []string{p.verb}}}}
-	if _, err := client.RbacV1().ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}},
-	}
-	if _, err := client.RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, leash.Grant(t.Context(), client, "", ns+"-"+p.Resource, leash.User(user), leash.Allow(p.Group, p.Resource, p.Verb)))
 	untilAllowed(t, "", user, p, true)
 }
 
@@ -225,53 +205,5 @@ func TestListAndGetAreNeeded(t *testing.T) {
 	adopted, err := client.CoreV1().Pods(ns).Get(t.Context(), orphan.Name, metav1.GetOptions{})
 	if err != nil || !metav1.IsControlledBy(adopted, job) {
 		t.Errorf("the pod without owner: %v %v", err, adopted.OwnerReferences)
-	}
-}
-
-// The verdict on permissions finds a rejected request, an unused permission, and a permission that was used only in
-// another namespace (JOB-48).
-func TestVerdictFindsUnusedPermissions(t *testing.T) {
-	t.Parallel()
-	event := func(verb, group, resource, subresource, namespace, decision string) auditEvent {
-		e := auditEvent{Verb: verb, User: auditUser{systemUser}, RequestURI: "/" + resource, Annotations: map[string]string{"authorization.k8s.io/decision": decision}}
-		e.ObjectRef = &auditRef{Resource: resource, Subresource: subresource, Namespace: namespace, APIGroup: group}
-		return e
-	}
-	did := []auditEvent{
-		event("update", "batch", "jobs", "status", "a", "allow"), event("create", "", "pods", "", "a", "allow"),
-		event("get", "coordination.k8s.io", "leases", "", "system", "allow"),
-	}
-	may := sets.New(permission{"update", "batch", "jobs/status", ""}, permission{"create", "", "pods", ""},
-		permission{"get", "coordination.k8s.io", "leases", "system"}, permission{"update", "batch", "jobs/finalizers", ""})
-	misfits := func(may sets.Set[permission], did []auditEvent) []string {
-		u := newUsage()
-		for _, e := range did {
-			u.note(e)
-		}
-		return u.misfits(may)
-	}
-	if problems := misfits(may, did); len(problems) != 0 {
-		t.Errorf("all is used: %q", problems)
-	}
-	for text, c := range map[string]struct {
-		more permission
-		did  auditEvent
-	}{
-		"lets the controller delete pods, and it never did":                             {more: permission{"delete", "", "pods", ""}},
-		"lets the controller update jobs.batch, and":                                    {more: permission{"update", "batch", "jobs", ""}},
-		"lets the controller get leases.coordination.k8s.io in other, and it never did": {more: permission{"get", "coordination.k8s.io", "leases", "other"}},
-		"was refused list /secrets":                                                     {did: event("list", "", "secrets", "", "a", "forbid")},
-	} {
-		more := may.Clone()
-		if c.more.verb != "" {
-			more.Insert(c.more)
-		}
-		happened := did
-		if c.did.Verb != "" {
-			happened = append(slices.Clone(did), c.did)
-		}
-		if problems := misfits(more, happened); len(problems) != 1 || !strings.Contains(problems[0], text) {
-			t.Errorf("%q, which should say %q", problems, text)
-		}
 	}
 }

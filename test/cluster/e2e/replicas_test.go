@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -14,41 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
 )
 
-// url returns the address from the controller's log for "Health probes" or "Metrics".
-func (p *process) url(t *testing.T, what string) string {
-	t.Helper()
-	var url string
-	eventually(t, "the address of "+what, func(context.Context) (bool, error) {
-		if found := regexp.MustCompile(what + ` at (https?://\S+)\.\n`).FindStringSubmatch(p.Stderr.String()); found != nil {
-			url = found[1]
-		}
-		return url != "", nil
-	})
-	return url
-}
-
-// fetch sends a GET without a token; code 0 is no response.
-func fetch(t *testing.T, url string) (code int, body string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	assert.NoError(t, err)
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, err.Error()
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	assert.NoError(t, err)
-	return answer.StatusCode, string(text)
-}
-
 // replica is one of several controllers, with its identity in the Lease.
 type replica struct {
-	*process
+	*testcluster.Process
 	identity string
 }
 
@@ -61,17 +31,17 @@ var leaseArgs = []string{"--leader-elect", "--leader-elect-lease-duration", leas
 // leader or standby.
 func startReplica(t *testing.T, ns string) replica {
 	t.Helper()
-	r := replica{process: startController(t, append([]string{
+	r := replica{Process: startController(t, append([]string{
 		"--namespaces", ns, "--managed-by", ownManager(ns),
-		"--leader-elect-resource-namespace", systemNamespace, "--leader-elect-resource-name", ns,
+		"--leader-elect-resource-namespace", testcluster.SystemNamespace, "--leader-elect-resource-name", ns,
 	}, leaseArgs...)...)}
 	for _, path := range []string{"/healthz", "/readyz"} {
 		eventually(t, path, func(context.Context) (bool, error) {
-			code, _ := fetch(t, r.url(t, "Health probes")+path)
+			code, _ := testcluster.Fetch(t, r.URL(t, "Health probes")+path)
 			return code == http.StatusOK, nil
 		})
 	}
-	code, body := fetch(t, r.url(t, "Metrics")+"/configz")
+	code, body := testcluster.Fetch(t, r.URL(t, "Metrics")+"/configz")
 	var config struct{ LeaderElection struct{ Identity string } }
 	if err := json.Unmarshal([]byte(body), &config); err != nil || code != http.StatusOK || config.LeaderElection.Identity == "" {
 		t.Fatalf("/configz: %d, %v: %s", code, err, body)
@@ -81,7 +51,7 @@ func startReplica(t *testing.T, ns string) replica {
 }
 
 func holder(ctx context.Context, ns string) string {
-	lease, err := client.CoordinationV1().Leases(systemNamespace).Get(ctx, ns, metav1.GetOptions{})
+	lease, err := client.CoordinationV1().Leases(testcluster.SystemNamespace).Get(ctx, ns, metav1.GetOptions{})
 	if err != nil {
 		return ""
 	}
@@ -101,7 +71,7 @@ func (r replica) wantMaster(t *testing.T, ns string, leads bool) {
 		want = strings.Replace(want, " 0\n", " 1\n", 1)
 	}
 	eventually(t, want, func(context.Context) (bool, error) {
-		_, body := fetch(t, r.url(t, "Metrics")+"/metrics")
+		_, body := testcluster.Fetch(t, r.URL(t, "Metrics")+"/metrics")
 		return strings.Contains(body, want), nil
 	})
 }
@@ -141,10 +111,10 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 	noFinalizers(t, ns, "indexed-ten")
 	noFinalizers(t, ns, "index-three-retries")
 
-	if code := standby.stop(t); code != 0 || holder(t.Context(), ns) != leader.identity {
+	if code := stop(t, standby.Process); code != 0 || holder(t.Context(), ns) != leader.identity {
 		t.Errorf("SIGTERM ends a standby with %d, and the Lease is held by %q", code, holder(t.Context(), ns))
 	}
-	if code := leader.stop(t); code != 0 || holder(t.Context(), ns) != "" {
+	if code := stop(t, leader.Process); code != 0 || holder(t.Context(), ns) != "" {
 		t.Errorf("SIGTERM ends a leader with %d, and the Lease is held by %q", code, holder(t.Context(), ns))
 	}
 }

@@ -6,14 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 	"github.com/batchjob-dev/kubectl-batchjob/test/product/junitcheck"
 )
 
@@ -69,26 +67,6 @@ func TestRunJobsInCI(t *testing.T) {
 			t.Errorf("%s", text)
 		}
 	}
-}
-
-// Issue 18: Ctrl-C deletes the Job with --on-cancel=delete, and leaves a report.
-// Requirements: RUN-07
-func TestRunCanceled(t *testing.T) {
-	t.Parallel()
-	ns, report := namespace(t), filepath.Join(t.TempDir(), "report.xml")
-	var errOut leash.Output
-	cmd := leash.Command(binary, "run", "-f", ciJob(t, `kwok.batchjob.dev/run-time: 1h`), "--kubeconfig", kubeconfig, "-n", ns,
-		"--logs=none", "--junit", report, "--on-cancel=delete")
-	cmd.Stderr = &errOut
-	assert.NoError(t, cmd.Start())
-	eventually(t, "running pods", func(context.Context) (bool, error) { return strings.Contains(errOut.String(), "4 active"), nil })
-	assert.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 143 || !strings.Contains(errOut.String(), "Deleted job.batch/ci.\n") {
-		t.Errorf("exit %d, %s", code, errOut.String())
-	}
-	assert.Contains(t, readReport(t, report), `errors="4"`)
-	untilGone(t, ns, "ci")
 }
 
 func untilGone(t *testing.T, ns, name string) {

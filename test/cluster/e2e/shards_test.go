@@ -15,7 +15,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
 const shards = 6
@@ -36,20 +38,12 @@ func newSharers(t *testing.T, namespaces int) *sharers {
 	}
 	first := s.namespaces[0]
 	s.user = "system:serviceaccount:" + first + ":sharer"
-	meta := metav1.ObjectMeta{Name: "sharer"}
-	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "sharer", Namespace: first}}
-	verbs := []string{"get", "list", "create", "update", "delete"}
-	role := &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: verbs}}}
-	if _, err := client.RbacV1().Roles(first).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	binding := &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "sharer"}}
-	if _, err := client.RbacV1().RoleBindings(first).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	account := leash.Account(first, "sharer")
+	leases := leash.Allow("coordination.k8s.io", "leases", "get", "list", "create", "update", "delete")
+	assert.NoError(t, leash.Grant(t.Context(), client, first, "sharer", account, leases))
 	everywhere := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "sharer-" + first}, Subjects: subjects,
-		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: systemAccount},
+		ObjectMeta: metav1.ObjectMeta{Name: "sharer-" + first}, Subjects: []rbacv1.Subject{account},
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: testcluster.SystemAccount},
 	}
 	if _, err := client.RbacV1().ClusterRoleBindings().Create(t.Context(), everywhere, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -57,12 +51,12 @@ func newSharers(t *testing.T, namespaces int) *sharers {
 	t.Cleanup(func() {
 		_ = client.RbacV1().ClusterRoleBindings().Delete(context.Background(), everywhere.Name, metav1.DeleteOptions{})
 	})
-	untilAllowed(t, first, s.user, permission{"delete", "coordination.k8s.io", "leases", first}, true)
-	untilAllowed(t, "", s.user, permission{"list", "", "pods", ""}, true)
+	untilAllowed(t, first, s.user, testcluster.Permission{Verb: "delete", Group: "coordination.k8s.io", Resource: "leases", Namespace: first}, true)
+	untilAllowed(t, "", s.user, testcluster.Permission{Verb: "list", Resource: "pods"}, true)
 	return s
 }
 
-func (s *sharers) start() *process {
+func (s *sharers) start() *testcluster.Process {
 	s.t.Helper()
 	return startController(s.t, append([]string{
 		"--kubeconfig", kubeconfig, "--as", s.user, "--as-group", "system:serviceaccounts",
@@ -136,8 +130,8 @@ func TestKilledReplicaOfThree(t *testing.T) {
 		}
 	}
 	held := 0
-	for _, p := range []*process{second, third, fourth} {
-		_, body := fetch(t, p.url(t, "Metrics")+"/metrics")
+	for _, p := range []*testcluster.Process{second, third, fourth} {
+		_, body := testcluster.Fetch(t, p.URL(t, "Metrics")+"/metrics")
 		for line := range strings.Lines(body) {
 			if strings.HasPrefix(line, "job_controller_shard_held{") && strings.HasSuffix(line, " 1\n") {
 				held++
@@ -147,8 +141,8 @@ func TestKilledReplicaOfThree(t *testing.T) {
 	if held != shards {
 		t.Errorf("the metrics say that %d shards are held", held)
 	}
-	for _, p := range []*process{second, third, fourth} {
-		assert.Equal(t, p.stop(t), 0, "SIGTERM ends a replica with")
+	for _, p := range []*testcluster.Process{second, third, fourth} {
+		assert.Equal(t, stop(t, p), 0, "SIGTERM ends a replica with")
 		if output := strings.Count(p.Stderr.String(), "The API server does not filter by shard"); output != 1 {
 			t.Errorf("a replica says %d times that the API server does not filter", output)
 		}

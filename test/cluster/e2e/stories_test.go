@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
@@ -176,7 +177,7 @@ func TestFinishedPodsMayBeDeletedAtOnce(t *testing.T) {
 		deleted := map[string]bool{}
 		past.until(t, "four pods that were deleted after their end", func() bool {
 			for _, pod := range past.pods(ns, "photo-thumbnails") {
-				if hasEnded(pod) && !deleted[pod.Name] {
+				if history.HasEnded(pod) && !deleted[pod.Name] {
 					deletePod(t, pod, 0)
 					deleted[pod.Name] = true
 				}
@@ -197,7 +198,7 @@ func TestOneTrainerRunsPerIndex(t *testing.T) {
 	ns := play(t, "kep-3939-story-1-one-trainer-per-index", func(t *testing.T, ns string) {
 		untilCounts(t, ns, "tf-training", counts{active: 2})
 		for _, pod := range untilRunning(t, ns, "tf-training", 2) {
-			if indexOf(pod) == 0 {
+			if history.IndexOf(pod) == 0 {
 				deletePod(t, pod, 30)
 			}
 		}
@@ -228,7 +229,7 @@ func TestTerminatingPodsHoldQuota(t *testing.T) {
 		untilCounts(t, ns, name, counts{active: 3})
 		untilRunning(t, ns, name, 3)
 		patchJob(t, ns, name, `{"spec":{"suspend":true}}`)
-		if job := untilCounts(t, ns, name, counts{terminating: 3}); condition(job, batchv1.JobSuspended) == nil {
+		if job := untilCounts(t, ns, name, counts{terminating: 3}); history.Condition(job, batchv1.JobSuspended) == nil {
 			t.Errorf("nothing is active, and the conditions are %q", conditionsOf(job))
 		}
 		patchJob(t, ns, name, `{"spec":{"suspend":false}}`)
@@ -239,7 +240,7 @@ func TestTerminatingPodsHoldQuota(t *testing.T) {
 	// last changed may be missing in them.
 	running, known, before := map[string]bool{}, map[string]bool{}, counts{}
 	for _, v := range past.of(ns, name) {
-		if v.Pod != nil && (v.Gone || hasEnded(v.Pod)) {
+		if v.Pod != nil && (v.Gone || history.HasEnded(v.Pod)) {
 			delete(running, v.Pod.Name)
 			delete(known, v.Pod.Name)
 			continue

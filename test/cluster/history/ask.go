@@ -68,6 +68,11 @@ func HasEnded(pod *corev1.Pod) bool {
 // IsActive reports whether the pod is pending or running, and not being deleted.
 func IsActive(pod *corev1.Pod) bool { return !HasEnded(pod) && pod.DeletionTimestamp == nil }
 
+// IsRunning reports whether the pod is running, and not being deleted.
+func IsRunning(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil
+}
+
 // IsTerminating reports whether the pod is being deleted and has not ended.
 func IsTerminating(pod *corev1.Pod) bool { return !HasEnded(pod) && pod.DeletionTimestamp != nil }
 

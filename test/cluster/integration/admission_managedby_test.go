@@ -1,13 +1,9 @@
 package integration
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,17 +11,14 @@ import (
 	"testing"
 	"time"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
@@ -38,49 +31,14 @@ const managedLabel = "batchjob.dev/managed"
 
 // applyManagedBy applies a copy of the policy that matches only these namespaces, and waits until it is in force in the
 // first one, which must have the label.
-func applyManagedBy(t *testing.T, client kubernetes.Interface, namespaces ...string) *admissionv1.MutatingAdmissionPolicy {
+func applyManagedBy(t *testing.T, client kubernetes.Interface, namespaces ...string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(managedByFolder, "managed-by.yaml"))
-	assert.NoError(t, err)
-	var policy admissionv1.MutatingAdmissionPolicy
-	var binding admissionv1.MutatingAdmissionPolicyBinding
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
-	for i, into := range []any{&policy, &binding, nil} {
-		document, err := documents.Read()
-		if into == nil && errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil || into == nil {
-			t.Fatalf("document %d: %v", i, err)
-		}
-		if err := yaml.UnmarshalStrict(document, into); err != nil {
-			t.Fatalf("document %d: %v", i, err)
-		}
+	a := &admission{t: t, client: client, namespace: namespaces[0]}
+	for _, other := range namespaces[1:] {
+		a.others = append(a.others, other)
 	}
-	if policy.Kind != "MutatingAdmissionPolicy" || binding.Kind != "MutatingAdmissionPolicyBinding" || binding.Spec.PolicyName != policy.Name {
-		t.Fatalf("the file has a %s %s and a %s of %s", policy.Kind, policy.Name, binding.Kind, binding.Spec.PolicyName)
-	}
-	policy.Name += "." + namespaces[0]
-	binding.Name, binding.Spec.PolicyName = policy.Name, policy.Name
-	binding.Spec.MatchResources = &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{
-		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "kubernetes.io/metadata.name", Operator: metav1.LabelSelectorOpIn, Values: namespaces}},
-	}}
-	api := client.AdmissionregistrationV1()
-	stored, err := api.MutatingAdmissionPolicies().Create(t.Context(), &policy, metav1.CreateOptions{})
-	if err == nil {
-		_, err = api.MutatingAdmissionPolicyBindings().Create(t.Context(), &binding, metav1.CreateOptions{})
-	}
-	assert.NoError(t, err, "applying the policy")
-	t.Cleanup(func() {
-		if err := errors.Join(
-			api.MutatingAdmissionPolicyBindings().Delete(context.Background(), binding.Name, metav1.DeleteOptions{}),
-			api.MutatingAdmissionPolicies().Delete(context.Background(), policy.Name, metav1.DeleteOptions{}),
-		); err != nil {
-			t.Errorf("deleting the policy: %v", err)
-		}
-	})
+	a.apply(filepath.Join(managedByFolder, "managed-by.yaml"))
 	untilManaged(t, client, namespaces[0])
-	return stored
 }
 
 // untilManaged polls, because no watch shows when a policy or a label takes effect.
@@ -287,51 +245,17 @@ func TestExistingJobsKeepTheirController(t *testing.T) {
 	}
 }
 
-// Our controller runs a Job created without managedBy to its end.
-func TestJobOfALabeledNamespaceRunsToItsEnd(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	label(t, f.client, f.namespace, managedLabel, ptr.To("true"))
-	applyManagedBy(t, f.client, f.namespace)
-	f.startController()
-	f.create(named("plain", newJob(managedBy(""))))
-	f.runToCompletion("plain")
-	// A Job that opts out has no pods, as the built-in controller does not run here.
-	f.create(named("opted-out", newJob(managedBy(batchv1.JobControllerName))))
-	f.create(named("second", newJob(managedBy(""))))
-	f.runToCompletion("second")
-	if job := f.history.job("opted-out"); job.Status.StartTime != nil {
-		t.Errorf("a Job that names the built-in controller was started: %+v", job.Status)
-	}
-}
-
-// runToCompletion makes the pods of a Job succeed until it is Complete.
-func (f *fixture) runToCompletion(name string) {
-	f.t.Helper()
-	pods := f.untilPods(1, "of Job "+name, func(p *corev1.Pod) bool {
-		return p.Labels[batchv1.JobNameLabel] == name && p.Status.Phase == corev1.PodPending
-	})
-	f.kubelet.succeed(pods...)
-	f.untilComplete(name, 1, 0)
-}
-
 // The kustomization.yaml of each folder lists all files in it.
 func TestKustomizationsListAllFiles(t *testing.T) {
-	for folder, want := range map[string][]string{
-		managedByFolder:               {"managed-by.yaml"},
-		filepath.Dir(managedByFolder): {"rule-names", "managed-by"},
-	} {
+	for _, folder := range []string{admissionFolder, managedByFolder, filepath.Dir(managedByFolder)} {
 		entries, err := os.ReadDir(folder)
 		assert.NoError(t, err)
-		var found []string
+		var want []string
 		for _, entry := range entries {
 			if entry.Name() != "kustomization.yaml" {
-				found = append(found, entry.Name())
+				want = append(want, entry.Name())
 			}
 		}
-		got := resourcesOf(t, folder)
-		if !slices.Equal(got, want) || len(found) != len(want) {
-			t.Errorf("%s: kustomization.yaml has %q, the folder %q, want %q", folder, got, found, want)
-		}
+		assert.SlicesEqual(t, slices.Sorted(slices.Values(resourcesOf(t, folder))), want, folder)
 	}
 }

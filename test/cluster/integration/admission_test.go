@@ -1,28 +1,17 @@
 package integration
 
 import (
-	"bufio"
-	"bytes"
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
@@ -33,23 +22,6 @@ import (
 
 // admissionFolder holds the policies for rule names (KEP-4443).
 var admissionFolder = filepath.Join("..", "..", "..", "config", "admission", "rule-names")
-
-// admission is a copy of these policies that is in force in one namespace only.
-type admission struct {
-	t         *testing.T
-	namespace string
-	client    kubernetes.Interface
-	warnings  *warnings
-	policies  []string
-}
-
-// warnings collects the warnings of the API server.
-type warnings struct{ texts []string }
-
-// HandleWarningHeader implements rest.WarningHandler.
-func (w *warnings) HandleWarningHeader(_ int, _ string, text string) {
-	w.texts = append(w.texts, text)
-}
 
 // newAdmission runs the preparations, if any, applies the policies, and waits until all of them are in force.
 func newAdmission(t *testing.T, before ...func(*admission)) *admission {
@@ -63,7 +35,7 @@ func newAdmission(t *testing.T, before ...func(*admission)) *admission {
 	for _, do := range before {
 		do(a)
 	}
-	for _, name := range admissionFiles(t) {
+	for _, name := range resourcesOf(t, admissionFolder) {
 		a.apply(filepath.Join(admissionFolder, name))
 	}
 	a.until("invalid names are rejected", func() bool {
@@ -78,96 +50,6 @@ func newAdmission(t *testing.T, before ...func(*admission)) *admission {
 		return err == nil && len(given) != 0
 	})
 	return a
-}
-
-// until polls, because no watch shows when a policy takes effect.
-func (a *admission) until(what string, reached func() bool) {
-	a.t.Helper()
-	condition := func(context.Context) (bool, error) { return reached(), nil }
-	if err := wait.PollUntilContextTimeout(a.t.Context(), 20*time.Millisecond, patience, true, condition); err != nil {
-		a.t.Fatalf("waited %v in vain until %s: %v", patience, what, err)
-	}
-}
-
-// admissionFiles returns the files that `kubectl apply -k` applies.
-func admissionFiles(t *testing.T) []string {
-	t.Helper()
-	return resourcesOf(t, admissionFolder)
-}
-
-// resourcesOf returns the resources of a folder's kustomization.yaml.
-func resourcesOf(t *testing.T, folder string) []string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(folder, "kustomization.yaml"))
-	assert.NoError(t, err)
-	var kustomization struct {
-		metav1.TypeMeta `json:",inline"`
-		Resources       []string `json:"resources"`
-	}
-	assert.NoError(t, yaml.UnmarshalStrict(text, &kustomization), "kustomization.yaml")
-	return kustomization.Resources
-}
-
-// apply creates the policies and bindings of a file, with unique names. An unknown field is an error.
-func (a *admission) apply(file string) {
-	a.t.Helper()
-	text, err := os.ReadFile(file)
-	assert.NoError(a.t, err)
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
-	for {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		if err == nil {
-			err = a.create(document)
-		}
-		assert.NoError(a.t, err, file)
-	}
-}
-
-func (a *admission) create(document []byte) error {
-	var kind metav1.TypeMeta
-	if err := yaml.Unmarshal(document, &kind); err != nil {
-		return err
-	}
-	api := a.client.AdmissionregistrationV1()
-	switch kind.Kind {
-	case "ValidatingAdmissionPolicy":
-		var policy admissionv1.ValidatingAdmissionPolicy
-		if err := yaml.UnmarshalStrict(document, &policy); err != nil {
-			return err
-		}
-		policy.Name = a.own(policy.Name)
-		a.policies = append(a.policies, policy.Name)
-		_, err := api.ValidatingAdmissionPolicies().Create(a.t.Context(), &policy, metav1.CreateOptions{})
-		a.cleanUp(policy.Name, api.ValidatingAdmissionPolicies().Delete)
-		return err
-	case "ValidatingAdmissionPolicyBinding":
-		var binding admissionv1.ValidatingAdmissionPolicyBinding
-		if err := yaml.UnmarshalStrict(document, &binding); err != nil {
-			return err
-		}
-		binding.Name, binding.Spec.PolicyName = a.own(binding.Name), a.own(binding.Spec.PolicyName)
-		binding.Spec.MatchResources = &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{
-			MatchLabels: map[string]string{"kubernetes.io/metadata.name": a.namespace},
-		}}
-		_, err := api.ValidatingAdmissionPolicyBindings().Create(a.t.Context(), &binding, metav1.CreateOptions{})
-		a.cleanUp(binding.Name, api.ValidatingAdmissionPolicyBindings().Delete)
-		return err
-	default:
-		return fmt.Errorf("what is a %s?", kind.Kind)
-	}
-}
-
-func (a *admission) own(name string) string { return name + "." + a.namespace }
-
-func (a *admission) cleanUp(name string, remove func(context.Context, string, metav1.DeleteOptions) error) {
-	a.t.Cleanup(func() {
-		if err := remove(context.Background(), name, metav1.DeleteOptions{}); err != nil {
-			a.t.Errorf("deleting %s: %v", name, err)
-		}
-	})
 }
 
 // annotated returns a Job that names its rules. It is suspended, as no controller runs it.
@@ -523,46 +405,4 @@ func TestAdmissionWarnsOfOddNames(t *testing.T) {
 	a.mustStore(named("bare", newJob(suspended)))
 	a.mustStore(named("rules", newJob(withRules(3), suspended)))
 	assert.Equalf(t, len(a.warnings.texts), 0, "warnings about Jobs without names: %q", a.warnings.texts)
-}
-
-// kustomization.yaml lists all files of the folder.
-func TestAdmissionFilesAreListed(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(admissionFolder, "*.yaml"))
-	assert.NoError(t, err)
-	var want []string
-	for _, file := range files {
-		if name := filepath.Base(file); name != "kustomization.yaml" {
-			want = append(want, name)
-		}
-	}
-	if got := slices.Sorted(slices.Values(admissionFiles(t))); !slices.Equal(got, want) {
-		t.Errorf("kustomization.yaml has %q, the folder has %q", got, want)
-	}
-}
-
-// The API server returns names unchanged, in either encoding, whatever else happens to the Job.
-// Requirements: PFN-23
-func TestNamesComeBackFromTheAPIServer(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	names := rulename.Names{"ExitCode2", "", "a,b:c", ",x", ":y_", strings.Repeat("z", rulename.MaxLen), "6", "_"}
-	if violations := rulename.Validate(names); len(violations) != 0 {
-		t.Fatal(violations)
-	}
-	job := f.create(annotated("a", rulename.Format(names), len(names)))
-	f.edit("a", map[string]any{"suspend": false, "parallelism": 2})
-	f.patchJob("a", map[string]any{"metadata": map[string]any{"annotations": map[string]any{"other": "annotation"}}})
-	var fromJSON batchv1.Job
-	raw, err := f.client.BatchV1().RESTClient().Get().Namespace(f.namespace).Resource("jobs").Name("a").
-		SetHeader("Accept", "application/json").DoRaw(t.Context())
-	if err == nil {
-		err = yaml.UnmarshalStrict(raw, &fromJSON)
-	}
-	assert.NoError(t, err)
-	for how, job := range map[string]*batchv1.Job{"created": job, "watched": f.history.job("a"), "read as JSON": &fromJSON} {
-		again, violations := rulename.Parse(job.Annotations[rulename.Annotation], len(job.Spec.PodFailurePolicy.Rules))
-		if !slices.Equal(again, names) || len(violations) != 0 {
-			t.Errorf("%s: names %q, violations %v", how, again, violations)
-		}
-	}
 }

@@ -3,12 +3,11 @@
 package integration
 
 import (
-	"fmt"
 	"testing"
-	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -17,8 +16,40 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
+// These tests do not run in parallel with others, because kube-controller-manager works on all namespaces.
+
+// builtinManager is kube-controller-manager's name in managedFields.
+const builtinManager = "kube-controller-manager"
+
+// While our controller is stopped, the built-in one leaves our pods alone; when their Job is deleted, it releases them.
+// Requirements: MGB-05, TRK-22, TRK-35
+func TestBeside_FinalizersStayAsLongAsTheJob(t *testing.T) {
+	startBuiltin(t, "job-controller", "garbage-collector-controller")
+	f := newFixture(t)
+	p := f.startController()
+	f.create(newJob(completions(3), parallelism(2)))
+	pods := f.untilActive(2)
+	p.stop()
+	f.kubelet.succeed(pods[0])
+
+	// When a later Job is complete, the built-in controller has seen all of this.
+	f.create(named("builtin", newJob(managedBy(""), completions(1))))
+	f.kubelet.succeed(f.untilPods(1, "of the built-in controller", func(pod *corev1.Pod) bool {
+		return pod.Labels[batchv1.JobNameLabel] == "builtin"
+	})...)
+	f.untilComplete("builtin", 1, 0)
+	for _, pod := range pods {
+		if now := f.history.pod(pod.UID); now == nil || !history.IsTracked(now) {
+			t.Errorf("pod %s of our Job has lost its finalizer", pod.Name)
+		}
+	}
+	f.deleteJob("a", metav1.DeletePropagationBackground)
+	f.until("our pods are gone", func() bool {
+		return f.history.pod(pods[0].UID) == nil && f.history.pod(pods[1].UID) == nil
+	})
+}
+
 // A Job is deleted while no controller runs, with the real garbage collector: the next controller releases its pods.
-// This test does not run in parallel with others, because the collector works on all namespaces.
 // Requirements: TRK-20, TRK-22
 func TestBeside_JobIsDeletedMeanwhileWithGarbageCollector(t *testing.T) {
 	startBuiltin(t, "garbage-collector-controller")
@@ -84,33 +115,18 @@ func TestBeside_CronJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 	applyManagedBy(t, f.client, f.namespace)
 	startBuiltin(t, "cronjob-controller")
 	f.startController()
-	now := time.Now().UTC()
-	cron, err := f.client.BatchV1().CronJobs(f.namespace).Create(t.Context(), &batchv1.CronJob{
-		ObjectMeta: metav1.ObjectMeta{Name: "nightly"},
-		Spec: batchv1.CronJobSpec{
-			Schedule: fmt.Sprintf("%d * * * *", now.Add(-5*time.Minute).Minute()), TimeZone: ptr.To("UTC"),
-			JobTemplate: batchv1.JobTemplateSpec{Spec: newJob(managedBy("")).Spec},
-		},
-	}, metav1.CreateOptions{})
-	if err == nil {
-		// The run of five minutes ago was missed; it starts now.
-		cron.Status.LastScheduleTime = ptr.To(metav1.NewTime(now.Add(-6 * time.Minute)))
-		_, err = f.client.BatchV1().CronJobs(f.namespace).UpdateStatus(t.Context(), cron, metav1.UpdateOptions{})
-	}
-	assert.NoError(t, err)
+	f.kubelet.play(everySucceeds)
+	f.createDueCronJob("nightly", newJob(managedBy("")).Spec)
 	var job *batchv1.Job
-	f.until("the CronJob has made a Job", func() bool {
-		for _, v := range f.history.sorted() {
-			if v.job != nil {
-				job = v.job
+	f.until("the CronJob's Job is complete", func() bool {
+		for _, v := range f.history.stored() {
+			if v.Job != nil {
+				job = v.Job
 			}
 		}
-		return job != nil
+		return job != nil && history.Is(job, batchv1.JobComplete)
 	})
-	if got := whose(job); got != controller.DefaultManagedBy {
-		t.Fatalf("the CronJob's Job has managedBy %q", got)
-	}
-	f.runToCompletion(job.Name)
+	assert.Equal(t, whose(job), controller.DefaultManagedBy, "managedBy")
 }
 
 // The API server checks the expressions against the schema of a Job, in a controller of its own, and reports problems in

@@ -27,15 +27,13 @@ type builtin struct {
 // parallel with others.
 func startBuiltin(t *testing.T, controllers ...string) *builtin {
 	t.Helper()
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	assert.NoError(t, os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600))
 	program, err := apiServer.Leash.Hold(filepath.Join(apiServer.Binaries, "kube-controller-manager"))
 	if err != nil {
 		t.Fatalf("%v; run: make controlplane", err)
 	}
 	b := &builtin{t: t, log: &leash.Output{}, ended: make(chan struct{})}
 	b.cmd = exec.Command(program,
-		"--kubeconfig="+kubeconfig,
+		"--kubeconfig="+adminKubeconfig(t),
 		"--controllers="+strings.Join(controllers, ","),
 		"--leader-elect=false",
 		"--bind-address=127.0.0.1", "--secure-port=0",

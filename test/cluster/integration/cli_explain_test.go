@@ -16,22 +16,24 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
-// viewRole holds the rules of the ClusterRole view, which is empty here because no controller aggregates roles.
-const viewRole = "system:aggregate-to-view"
-
-// reader creates a user of the namespace with a role, and returns its name.
-func (f *fixture) reader(user string, role rbacv1.RoleRef) string {
+// viewer creates a user of the namespace with the ClusterRole view, and returns the user's name. Its rules are in another role here,
+// because no controller aggregates roles.
+func (f *fixture) viewer() string {
 	f.t.Helper()
-	user = f.namespace + "-" + user
-	_, err := f.client.RbacV1().RoleBindings(f.namespace).Create(f.t.Context(), &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: user}, RoleRef: role,
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-	}, metav1.CreateOptions{})
-	assert.NoError(f.t, err, "binding a role")
+	view, err := f.client.RbacV1().ClusterRoles().Get(f.t.Context(), "system:aggregate-to-view", metav1.GetOptions{})
+	assert.NoError(f.t, err)
+	return f.reader("viewer", view.Rules...)
+}
+
+// reader creates a user of the namespace with permissions, and returns the user's name.
+func (f *fixture) reader(name string, may ...rbacv1.PolicyRule) string {
+	f.t.Helper()
+	user := f.namespace + "-" + name
+	assert.NoError(f.t, leash.Grant(f.t.Context(), f.client, f.namespace, name, leash.User(user), may...))
 	config := rest.CopyConfig(apiServer.Config)
 	config.Impersonate.UserName = user
 	probe := newClient(f.t, config, "probe")
@@ -40,17 +42,6 @@ func (f *fixture) reader(user string, role rbacv1.RoleRef) string {
 		return err == nil
 	})
 	return user
-}
-
-// jobsOnly creates a user who may read Jobs and nothing else.
-func (f *fixture) jobsOnly() string {
-	f.t.Helper()
-	_, err := f.client.RbacV1().Roles(f.namespace).Create(f.t.Context(), &rbacv1.Role{
-		ObjectMeta: metav1.ObjectMeta{Name: "jobs-only"},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"get", "list"}}},
-	}, metav1.CreateOptions{})
-	assert.NoError(f.t, err, "making a role")
-	return f.reader("jobs-only", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "jobs-only"})
 }
 
 // explanation returns the report of why -o json.
@@ -65,23 +56,6 @@ func (f *fixture) explanation(args ...string) explain.Report {
 		f.t.Fatalf("%v in %s", err, c.out.String())
 	}
 	return r
-}
-
-// untilExplained waits until the report contains a problem of the kind.
-func (f *fixture) untilExplained(job string, kind explain.ProblemKind) (explain.Report, explain.Problem) {
-	f.t.Helper()
-	var r explain.Report
-	var problem explain.Problem
-	f.until("the plugin tells of "+string(kind), func() bool {
-		r = f.explanation(job)
-		for _, problem = range r.Problems {
-			if problem.Kind == kind {
-				return true
-			}
-		}
-		return false
-	})
-	return r, problem
 }
 
 // failByRule makes Job a fail: rule 1, Corrupt, is for exit code 42.
@@ -124,7 +98,7 @@ func TestViewerMayRunEveryReadingVerb(t *testing.T) {
 	pod := f.failByRule(corruptJob())
 	f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_Corrupt", 0, 1)
 	f.untilEvent("a", "PodFailurePolicy_Corrupt")
-	viewer := f.reader("viewer", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: viewRole})
+	viewer := f.viewer()
 	f.startPlugin("status", "--as", viewer).wantEnd(0, "Failed", "")
 	f.startPlugin("status", "a", "--as", viewer).wantEnd(0, "Corrupt", "")
 	f.startPlugin("wait", "a", "--as", viewer).wantEnd(3, "job.batch/a Failed", "")
@@ -162,7 +136,7 @@ func TestMissingPermissionsShortenTheAnswer(t *testing.T) {
 	f.startController()
 	pod := f.failByRule(corruptJob())
 	f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_Corrupt", 0, 1)
-	user := f.jobsOnly()
+	user := f.reader("jobs-only", leash.Allow("batch", "jobs", "get", "list"))
 	c := f.startPlugin("why", "a", "--full", "--as", user)
 	c.wantEnd(0, `rule 1 "Corrupt"`, "")
 	for _, part := range []string{"exit code 42", pod.Name, "kubectl auth can-i list pods -n " + f.namespace, "kubectl auth can-i list events -n " + f.namespace} {
@@ -179,47 +153,4 @@ func TestMissingPermissionsShortenTheAnswer(t *testing.T) {
 			t.Errorf("%s: %q %q", verb, c.out.String(), c.errOut.String())
 		}
 	}
-	f.startPlugin("why", "absent").wantEnd(1, "", `job "absent" not found in namespace "`+f.namespace+`"`)
-	f.startPlugin("why", "-l", "a=b").wantEnd(0, "", "No jobs found in "+f.namespace+" namespace with labels a=b.")
-	unreachable := f.startPlugin("why", "a", "--server", "https://127.0.0.1:1")
-	unreachable.wantEnd(1, "", "cannot reach the API server at https://127.0.0.1:1")
-	if n := strings.Count(unreachable.errOut.String(), "\n"); n != 1 {
-		t.Errorf("%d lines: %s", n, unreachable.errOut.String())
-	}
-}
-
-// PRP-23: the node of a terminating pod is gone, and the pod never ends: there is no replacement, the pod is not
-// force-deleted, and the plugin explains why.
-func TestPodOfAVanishedNodeIsExplained(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.startController()
-	f.create(newJob(completions(1), onNode, replacedWhen(batchv1.Failed)))
-	pod := f.untilActive(1)[0]
-	f.kubelet.run(pod)
-	f.untilCounts("a", counts{active: 1, ready: 1})
-	err := f.client.CoreV1().Pods(f.namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](1)})
-	assert.NoError(t, err)
-	f.untilCounts("a", counts{terminating: 1})
-	r, p := f.untilExplained("a", explain.ProblemNodeGone)
-	if !strings.Contains(p.Text, "on node node-1, which no longer exists, and is replaced only after it has ended") || len(p.Pods) != 1 || p.Pods[0] != pod.Name {
-		t.Errorf("%+v", p)
-	}
-	if !r.Verdict.Stalled || !strings.Contains(r.Verdict.Sentence, "is stalled") {
-		t.Errorf("%+v", r.Verdict)
-	}
-	f.startPlugin("status", "a").wantEnd(0, "node node-1", "")
-	f.wantPodsEver(1)
-	if now := f.history.pod(pod.UID); now == nil || history.HasEnded(now) || isStopped(now) {
-		t.Errorf("somebody has ended the pod: %+v", now)
-	}
-	// A user who may not read nodes sees the gap.
-	viewer := f.reader("viewer", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: viewRole})
-	gaps := f.explanation("a", "--as", viewer).Gaps
-	if len(gaps) != 1 || gaps[0].What != "nodes" || gaps[0].Command != "kubectl auth can-i get nodes" {
-		t.Errorf("%+v", gaps)
-	}
-	f.kubelet.terminate(pod)
-	f.kubelet.play(everySucceeds)
-	f.untilComplete("a", 1, 1)
 }

@@ -1,13 +1,20 @@
 package integration
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
@@ -214,28 +221,6 @@ func testScaledRetry(t *testing.T, builtin bool) {
 	}
 }
 
-// The API server accepts names longer than a label for Jobs with a manual selector. They are retried and explained like
-// all others.
-//
-// Requirements: RTY-09, RTY-14
-func TestRetryOfALongName(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.startController()
-	long := strings.Repeat("long-name-", 12) + "a"
-	f.create(named(long, newJob(selecting("app", "train"), completions(2), parallelism(2), backoffLimit(0), onNode)))
-	f.kubelet.play(func(*corev1.Pod, int) corev1.PodPhase { return corev1.PodFailed })
-	f.untilEndsAs(long, batchv1.JobFailed)
-	f.startPlugin("retry", long).wantEnd(cmdutil.ExitDone, "-retry-1 created\n", "It runs the 2 completions that are missing.")
-	f.startPlugin("why", long, "--full").wantEnd(cmdutil.ExitDone, "Retries: ", "")
-	list, err := f.client.BatchV1().Jobs(f.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: retry.OfLabel + "=" + retry.LabelOf(long)})
-	if err != nil || len(list.Items) != 1 {
-		t.Fatalf("%v, %v", list, err)
-	}
-	f.untilEndsAs(list.Items[0].Name, batchv1.JobFailed)
-	f.startPlugin("retry", list.Items[0].Name).wantEnd(cmdutil.ExitDone, "-retry-2 created\n", "")
-}
-
 // wantRetried waits for the end of the retry, which has run only its two indexes or completions.
 func (f *fixture) wantRetried(reason string, succeeded int32) {
 	f.t.Helper()
@@ -263,4 +248,130 @@ func (f *fixture) admit(name string) {
 		f.t.Errorf("before it is admitted: %v %+v", job.Labels, job.Spec)
 	}
 	f.edit(name, map[string]any{"suspend": false})
+}
+
+// Of two concurrent retries, the second removes the unfinished Job of the first. When the first continues, it does not
+// write its status into the second's Job.
+// Requirements: RTY-06
+func TestTwoRetriesAtOnce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.startController()
+	f.create(newJob(indexed(6), parallelism(6), perIndexLimit(0), onNode))
+	stop := f.kubelet.play(f.twoFail)
+	f.untilEndsAs("a", batchv1.JobFailed)
+	stop() // The retry runs until the end of the test.
+
+	held, gate := make(chan struct{}), make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(gate) })
+	target, err := url.Parse(apiServer.Config.Host)
+	assert.NoError(t, err)
+	transport, err := rest.TransportFor(apiServer.Config)
+	assert.NoError(t, err)
+	forward := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/status") {
+			close(held)
+			<-gate
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(proxy.Close)
+	t.Cleanup(goOn) // Before that, as the proxy waits for its requests.
+	first := f.startPlugin("retry", "a", "--indexes", "2", "--server", proxy.URL)
+	<-held
+	f.startPlugin("retry", "a").wantEnd(cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "It runs 2 indexes (2,4)")
+	f.untilCounts("a-retry-1", counts{active: 2, succeeded: 4})
+	goOn()
+	first.wantEnd(cmdutil.ExitError, "", "job.batch/a-retry-1 was deleted before it ran, perhaps by another retry")
+	if job := f.readJob("a-retry-1"); job.Status.CompletedIndexes != "0,1,3,5" {
+		t.Errorf("the first has changed what the second runs: %+v", job.Status)
+	}
+	f.kubelet.play(everySucceeds)
+	f.untilComplete("a-retry-1", 6, 0)
+	assert.Equal(t, f.ranIndexes("a-retry-1"), "2 4", "ran")
+}
+
+// Of many concurrent retries, exactly one has its Job run, whatever the others remove and create meanwhile.
+// Requirements: RTY-06
+func TestManyRetriesAtOnce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.startController()
+	f.create(newJob(indexed(6), parallelism(6), perIndexLimit(0), onNode))
+	f.kubelet.play(f.twoFail)
+	f.untilEndsAs("a", batchv1.JobFailed)
+	var commands []*command
+	for range 8 {
+		commands = append(commands, f.startPlugin("retry", "a"))
+	}
+	won := 0
+	for _, c := range commands {
+		switch code := c.end(); {
+		case code == cmdutil.ExitDone:
+			won++
+		case code != cmdutil.ExitError, strings.Count(c.errOut.String(), "error: ") != 1, strings.Contains(c.errOut.String(), "choose another name"):
+			t.Errorf("exit %d: %s", code, c.errOut.String())
+		}
+		t.Logf("%s%s", c.out.String(), c.errOut.String())
+	}
+	if won != 1 {
+		t.Errorf("%d of them created a Job", won)
+	}
+	f.untilComplete("a-retry-1", 6, 0)
+	if ran := f.ranIndexes("a-retry-1"); ran != "2 4" || f.readJob("a-retry-2") != nil {
+		t.Errorf("ran %s; and %v", ran, f.readJob("a-retry-2"))
+	}
+}
+
+// The real API server lets the memory of a suspended Job change, and its controller runs the Job on: with its name, its UID, and
+// what it had completed.
+//
+// Requirements: RTY-47
+func TestRunningJobGetsMoreMemory(t *testing.T) {
+	t.Parallel()
+	testInPlace(t, false)
+}
+
+func testInPlace(t *testing.T, builtin bool) {
+	f := newFixture(t)
+	job := newJob(indexed(3), parallelism(3), perIndexLimit(6), onNode)
+	job.Spec.Template.Spec.Containers[0].Resources = corev1.ResourceRequirements{
+		Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")},
+		Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("32Mi")},
+	}
+	if builtin {
+		job.Spec.ManagedBy = nil
+	} else {
+		f.startController()
+	}
+	created := f.create(job)
+	for _, pod := range f.untilActive(3) {
+		f.kubelet.run(pod)
+		switch pod.Annotations[batchv1.JobCompletionIndexAnnotation] {
+		case "0":
+			f.kubelet.succeed(pod)
+		case "1":
+			killed := corev1.ContainerStatus{Name: containerName}
+			killed.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", FinishedAt: metav1.Now()}
+			f.kubelet.write(pod, corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{killed}})
+		}
+	}
+	f.untilJob("a", "index 0 is complete", func(job *batchv1.Job) bool { return job.Status.CompletedIndexes == "0" })
+	f.kubelet.play(func(pod *corev1.Pod, _ int) corev1.PodPhase {
+		limit := pod.Spec.Containers[0].Resources.Limits[corev1.ResourceMemory]
+		if limit.String() == "128Mi" {
+			return corev1.PodSucceeded
+		}
+		return "" // The others run until they are deleted.
+	})
+	f.startPlugin("retry", "a", "--in-place", "--memory", "x2").wantEnd(cmdutil.ExitDone, "job.batch/a resource requirements updated\n", "gets 128Mi of memory instead of 64Mi")
+	done := f.untilEndsAs("a", batchv1.JobComplete)
+	resources := done.Spec.Template.Spec.Containers[0].Resources
+	if limit, request := resources.Limits.Memory().String(), resources.Requests.Memory().String(); limit != "128Mi" || request != "64Mi" {
+		t.Errorf("limit %s, request %s", limit, request)
+	}
+	if _, left := done.Annotations[retry.RaiseAnnotation]; left || done.UID != created.UID || done.Status.CompletedIndexes != "0-2" {
+		t.Errorf("%+v", done)
+	}
 }

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -25,14 +26,29 @@ type command struct {
 	done        chan error
 }
 
+// adminKubeconfig returns a file with the kubeconfig of a cluster admin.
+func adminKubeconfig(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	assert.NoError(t, os.WriteFile(file, apiServer.Kubeconfig, 0o600))
+	return file
+}
+
+// runPlugin runs a command to its end.
+func runPlugin(t *testing.T, stdin string, args ...string) (out, errOut string, code int) {
+	t.Helper()
+	var outBuffer, errBuffer bytes.Buffer
+	err := cli.Execute(t.Context(), args, genericiooptions.IOStreams{In: strings.NewReader(stdin), Out: &outBuffer, ErrOut: &errBuffer})
+	cmdutil.PrintError(&errBuffer, err)
+	return outBuffer.String(), errBuffer.String(), cmdutil.ExitCode(err)
+}
+
 // startPlugin runs a command in the test's namespace.
 func (f *fixture) startPlugin(args ...string) *command {
 	f.t.Helper()
-	kubeconfig := filepath.Join(f.t.TempDir(), "kubeconfig")
-	assert.NoError(f.t, os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600))
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &command{f: f, interrupt: cancel, done: make(chan error, 1)}
-	args = append(args, "-n", f.namespace, "--kubeconfig", kubeconfig)
+	args = append(args, "-n", f.namespace, "--kubeconfig", adminKubeconfig(f.t))
 	go func() {
 		err := cli.Execute(ctx, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &c.out, ErrOut: &c.errOut})
 		cmdutil.PrintError(&c.errOut, err)

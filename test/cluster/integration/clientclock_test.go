@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -69,14 +67,12 @@ func TestWrongClockOfTheClientChangesNothing(t *testing.T) {
 // explainAhead explains Job a on a machine whose clock is ahead.
 func explainAhead(t *testing.T, namespace string, ahead time.Duration) explain.Report {
 	t.Helper()
-	kubeconfig := filepath.Join(t.TempDir(), "config")
-	assert.NoError(t, os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600))
 	var out, errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
 	env := cmdutil.NewEnv(streams)
 	env.ServerClock = serverclock.New(func() time.Time { return time.Now().Add(ahead) })
 	env.Now = env.ServerClock.Now
-	args := []string{"why", "a", "-n", namespace, "--kubeconfig", kubeconfig, "-o", "json"}
+	args := []string{"why", "a", "-n", namespace, "--kubeconfig", adminKubeconfig(t), "-o", "json"}
 	root := cmdutil.NewRoot(env)
 	root.AddCommand(explaincmd.NewCommand(env))
 	if err := cmdutil.Execute(t.Context(), root, args); err != nil {

@@ -1,22 +1,17 @@
 package integration
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"maps"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	kitcommand "github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
 )
 
 // configFolder holds the kustomizations.
@@ -30,22 +25,17 @@ type kubectl struct {
 
 func newKubectl(t *testing.T) kubectl {
 	t.Helper()
-	dir := t.TempDir()
-	kubeconfig := filepath.Join(dir, "kubeconfig")
-	assert.NoError(t, os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600))
-	return kubectl{t: t, args: []string{"--kubeconfig", kubeconfig, "--cache-dir", filepath.Join(dir, "cache")}}
+	return kubectl{t: t, args: []string{"--kubeconfig", adminKubeconfig(t), "--cache-dir", t.TempDir()}}
 }
 
 // run returns stdout and stderr; an error ends the test.
 func (k kubectl) run(stdin string, args ...string) (out, errOut string) {
 	k.t.Helper()
-	cmd := exec.CommandContext(k.t.Context(), filepath.Join(apiServer.Binaries, "kubectl"), append(slices.Clone(k.args), args...)...)
-	var outBuffer, errBuffer bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &outBuffer, &errBuffer
-	if err := cmd.Run(); err != nil {
-		k.t.Fatalf("kubectl %q: %v\n%s", args, err, errBuffer.String())
+	r, err := kitcommand.Run(k.t.Context(), patience, stdin, filepath.Join(apiServer.Binaries, "kubectl"), append(slices.Clone(k.args), args...)...)
+	if err != nil || r.Code != 0 {
+		k.t.Fatalf("kubectl %q: exit code %d, %v\n%s", args, r.Code, err, r.ErrOut)
 	}
-	return outBuffer.String(), errBuffer.String()
+	return r.Out, r.ErrOut
 }
 
 // versions returns the resourceVersions of all objects in a stream of YAML documents, by kind and name.
@@ -66,10 +56,9 @@ func (k kubectl) versions(manifests string) map[string]string {
 // printManifests returns the manifests that the plugin prints for the parts, with these flags.
 func printManifests(t *testing.T, parts string, flags ...string) string {
 	t.Helper()
-	var out bytes.Buffer
-	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: io.Discard}
-	assert.NoError(t, cli.Execute(t.Context(), append([]string{"controller", "--print-manifests=" + parts}, flags...), streams))
-	return out.String()
+	out, errOut, code := runPlugin(t, "", append([]string{"controller", "--print-manifests=" + parts}, flags...)...)
+	assert.Equal(t, code, 0, errOut)
+	return out
 }
 
 // Issue 7, point 3: --print-manifests prints the output of kubectl kustomize, without a checkout.

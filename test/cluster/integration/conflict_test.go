@@ -1,14 +1,12 @@
 package integration
 
 import (
-	"slices"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // KEP-3715's argument: a Job that grows while its success is being written continues.
@@ -53,30 +51,4 @@ func TestPodIsOrphanedWhileItIsReleased(t *testing.T) {
 	f.patchJob("a", map[string]any{"metadata": map[string]any{"finalizers": nil}})
 	removal.lift()
 	f.untilReleased()
-}
-
-// Only our finalizer is removed; the pod is counted although another finalizer holds it, and an edit of the pod at that
-// moment causes no conflict.
-// Requirements: TRK-11
-func TestForeignFinalizerSurvives(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	p := f.startController()
-	f.create(newJob(completions(1), withFinalizer(foreignFinalizer)))
-	pod := f.untilActive(1)[0]
-	removal := p.wire.hold(podPatch)
-	f.kubelet.succeed(pod)
-	f.until("the pod is about to lose our finalizer", func() bool { return removal.count() > 0 })
-	f.labelPod(pod, "edited", "yes")
-	removal.lift()
-
-	f.untilComplete("a", 1, 0)
-	pod = f.history.pod(pod.UID)
-	if want := []string{foreignFinalizer}; !slices.Equal(pod.Finalizers, want) {
-		t.Errorf("the finalizers are %v, want %v", pod.Finalizers, want)
-	}
-	assert.Equalf(t, pod.Labels["edited"], "yes", "the labels are %v", pod.Labels)
-	if n := p.wire.answered(podPatch, 409); n > 0 {
-		t.Errorf("%d conflicts", n)
-	}
 }

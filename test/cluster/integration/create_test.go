@@ -1,17 +1,11 @@
 package integration
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
@@ -75,15 +69,7 @@ func TestCreatedManifestKeepsItsNames(t *testing.T) {
 	t.Parallel()
 	client := newClient(t, apiServer.Config, "user")
 	namespace := newNamespace(t, client)
-	kubeconfig := filepath.Join(t.TempDir(), "config")
-	assert.NoError(t, os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600))
-	create := func(args ...string) (stdout, stderr string, code int) {
-		var out, errOut bytes.Buffer
-		streams := genericiooptions.IOStreams{In: strings.NewReader(manifestWithNames), Out: &out, ErrOut: &errOut}
-		err := cli.Execute(t.Context(), append([]string{"create", "-f", "-", "--kubeconfig", kubeconfig, "-n", namespace}, args...), streams)
-		cmdutil.PrintError(&errOut, err)
-		return out.String(), errOut.String(), cmdutil.ExitCode(err)
-	}
+	flags := []string{"create", "-f", "-", "--kubeconfig", adminKubeconfig(t), "-n", namespace}
 	wantErrors := []string{
 		"<stdin>:36:17: the API server rejects this: backoffLimit is -1; use 0 or more",
 		"<stdin>:46:16: the API server rejects this: batch/v1 has no field spec.backofLimit, did you mean backoffLimit",
@@ -100,13 +86,13 @@ func TestCreatedManifestKeepsItsNames(t *testing.T) {
 		}
 	}
 	// A Lease of the controller would be visible to all tests that run in parallel.
-	ours := []string{"--managed-by=" + controller.DefaultManagedBy, "--force"}
-	out, errOut, code := create(append(ours, "--dry-run=server")...)
+	ours := append(flags, "--managed-by="+controller.DefaultManagedBy, "--force")
+	out, errOut, code := runPlugin(t, manifestWithNames, append(ours, "--dry-run=server")...)
 	check(out, errOut, code, " (server dry run)")
 	if list, err := client.BatchV1().Jobs(namespace).List(t.Context(), metav1.ListOptions{}); err != nil || len(list.Items) > 0 {
 		t.Fatalf("the dry run created %d Jobs, %v", len(list.Items), err)
 	}
-	out, errOut, code = create(ours...)
+	out, errOut, code = runPlugin(t, manifestWithNames, ours...)
 	check(out, errOut, code, "")
 	job, err := client.BatchV1().Jobs(namespace).Get(t.Context(), "named", metav1.GetOptions{})
 	assert.NoError(t, err)
@@ -118,6 +104,6 @@ func TestCreatedManifestKeepsItsNames(t *testing.T) {
 	if template := cron.Spec.JobTemplate; template.Annotations[rulename.Annotation] != "0=Evicted" || template.Spec.ManagedBy == nil || len(cron.Annotations) > 0 {
 		t.Errorf("%v", cron)
 	}
-	_, errOut, _ = create()
+	_, errOut, _ = runPlugin(t, manifestWithNames, flags...)
 	assert.Contains(t, errOut, `<stdin>:1:1: the API server answered: jobs.batch "named" already exists (AlreadyExists)`)
 }

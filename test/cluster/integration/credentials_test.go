@@ -9,34 +9,24 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
 // controllerAccount creates a service account with the controller's permissions (JOB-48) in the namespace.
 func (f *fixture) controllerAccount() string {
 	f.t.Helper()
 	const name = "controller"
-	meta := metav1.ObjectMeta{Name: name}
-	if _, err := f.client.CoreV1().ServiceAccounts(f.namespace).Create(f.t.Context(), &corev1.ServiceAccount{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
-		f.t.Fatalf("making a service account: %v", err)
-	}
-	_, err := f.client.RbacV1().Roles(f.namespace).Create(f.t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"get", "list", "watch"}},
-		{APIGroups: []string{"batch"}, Resources: []string{"jobs/status", "jobs/finalizers"}, Verbs: []string{"update"}},
-		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list", "watch", "create", "delete", "patch"}},
-	}}, metav1.CreateOptions{})
-	if err == nil {
-		_, err = f.client.RbacV1().RoleBindings(f.namespace).Create(f.t.Context(), &rbacv1.RoleBinding{
-			ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
-			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: f.namespace, Name: name}},
-		}, metav1.CreateOptions{})
-	}
+	_, err := f.client.CoreV1().ServiceAccounts(f.namespace).Create(f.t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	assert.NoError(f.t, err, "making a service account")
+	err = leash.Grant(f.t.Context(), f.client, f.namespace, name, leash.Account(f.namespace, name),
+		leash.Allow("batch", "jobs", "get", "list", "watch"), leash.Allow("batch", "jobs/status", "update"), leash.Allow("batch", "jobs/finalizers", "update"),
+		leash.Allow("", "pods", "list", "watch", "create", "delete", "patch"))
 	assert.NoError(f.t, err, "making a role")
 	return name
 }

@@ -13,7 +13,7 @@
 // template. Every test has its own namespace with its own controller, or several in sequence; all tests run in parallel.
 //
 // In every test, a recorder keeps every version of every Job and pod of its namespace, and every request of its
-// controllers. At the end of the test both are checked against the invariants of a Job controller (invariants_test.go,
+// controllers. At the end of the test both are checked against the invariants of a Job controller (package invariants,
 // ownership_test.go) and the rules of the status. A violation fails the test and prints the whole
 // history.
 //

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,18 +9,15 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
-	toolswatch "k8s.io/client-go/tools/watch"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
 // eventClient returns an option for a controller whose separate event client may only create and patch events (JOB-48),
@@ -29,17 +25,7 @@ import (
 func (f *fixture) eventClient() (option func(*controller.Config), sent *wire) {
 	f.t.Helper()
 	const user = "events-only"
-	meta := metav1.ObjectMeta{Name: user}
-	_, err := f.client.RbacV1().Roles(f.namespace).Create(f.t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
-	}}, metav1.CreateOptions{})
-	if err == nil {
-		_, err = f.client.RbacV1().RoleBindings(f.namespace).Create(f.t.Context(), &rbacv1.RoleBinding{
-			ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: user},
-			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-		}, metav1.CreateOptions{})
-	}
-	assert.NoError(f.t, err, "making a role")
+	assert.NoError(f.t, leash.Grant(f.t.Context(), f.client, f.namespace, user, leash.User(user), leash.Allow("", "events", "create", "patch")))
 	config := rest.CopyConfig(apiServer.Config)
 	config.Impersonate.UserName = user
 	sent = &wire{}
@@ -50,36 +36,6 @@ func (f *fixture) eventClient() (option func(*controller.Config), sent *wire) {
 	})
 	sent.calls = nil
 	return func(c *controller.Config) { c.EventClient = newControllerClient(f.t, config, controller.FieldManager) }, sent
-}
-
-// follow counts writes of events in the namespace from now on, and returns a function that returns the counts.
-func (f *fixture) follow() (writes func() map[string]int) {
-	f.t.Helper()
-	list, err := f.client.CoreV1().Events(f.namespace).List(f.t.Context(), metav1.ListOptions{})
-	assert.NoError(f.t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	w, err := toolswatch.NewRetryWatcherWithContext(ctx, list.ResourceVersion, &cache.ListWatch{WatchFuncWithContext: f.client.CoreV1().Events(f.namespace).Watch})
-	assert.NoError(f.t, err)
-	f.t.Cleanup(cancel)
-	seen := map[string]int{}
-	return func() map[string]int {
-		// The watch delivers all events that have been written.
-		f.until("all events are seen", func() bool {
-			for {
-				select {
-				case change := <-w.ResultChan():
-					if e, is := change.Object.(*corev1.Event); is && change.Type != watch.Deleted {
-						seen[e.Name+"@"+e.ResourceVersion]++
-						seen[e.Name]++
-					}
-					continue
-				default:
-				}
-				return !slices.ContainsFunc(f.everyEvent(), func(e corev1.Event) bool { return seen[e.Name+"@"+e.ResourceVersion] == 0 })
-			}
-		})
-		return seen
-	}
 }
 
 func (f *fixture) everyEvent() []corev1.Event {
@@ -123,7 +79,6 @@ func TestSmallJobHasEachEventOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	option, sent := f.eventClient()
-	writes := f.follow()
 	// However slow the API server is, one stage creates all pods.
 	patient := func(c *controller.Config) { c.SyncBudget = time.Minute }
 	p := f.startController(option, patient)
@@ -151,11 +106,10 @@ func TestSmallJobHasEachEventOnce(t *testing.T) {
 		"Normal Completed x1: Job completed",
 	}
 	f.wantEvents(want...)
-	written := writes()
 	for _, e := range f.everyEvent() {
 		about := corev1.ObjectReference{APIVersion: "batch/v1", Kind: "Job", Namespace: f.namespace, Name: "a", UID: job.UID}
-		if e.InvolvedObject != about || e.Source.Component != controller.FieldManager || e.ReportingController != controller.FieldManager || written[e.Name] != 1 {
-			t.Errorf("event %s: about %+v, by %q and %q, written %d times", e.Reason, e.InvolvedObject, e.Source.Component, e.ReportingController, written[e.Name])
+		if e.InvolvedObject != about || e.Source.Component != controller.FieldManager || e.ReportingController != controller.FieldManager {
+			t.Errorf("event %s: about %+v, by %q and %q", e.Reason, e.InvolvedObject, e.Source.Component, e.ReportingController)
 		}
 	}
 	if n := len(sent.recorded(anyWrite)); n != len(want) {
@@ -202,4 +156,24 @@ func (f *fixture) untilEvent(job, reason string) corev1.Event {
 		return false
 	})
 	return found
+}
+
+// The longest name makes a reason of 128 bytes, which fits into an event.
+// Requirements: PFN-15
+func TestLongestNameFitsAnEvent(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.startController(f.telling)
+	name := strings.Repeat("N", 111)
+	f.create(withNames("0="+name, newJob(withRules(1))))
+	f.kubelet.exit(1, f.untilActive(1)[0])
+	job := f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_"+name, 0, 1)
+	c := history.Condition(job, batchv1.JobFailed)
+	e := f.untilEvent("a", c.Reason)
+	if e.Type != corev1.EventTypeWarning || e.Message != c.Message || len(e.Reason) != 128 || e.InvolvedObject.UID != job.UID {
+		t.Errorf("the event is %s %q %q about %s, and the condition says %q", e.Type, e.Reason, e.Message, e.InvolvedObject.UID, c.Message)
+	}
+	if n := f.eventsOf("a", c.Reason); n != 1 {
+		t.Errorf("the event is there %d times", n)
+	}
 }

@@ -47,7 +47,9 @@ func (f *fixture) untilPodsAreSeen() {
 	f.t.Helper()
 	list, err := f.client.CoreV1().Pods(f.namespace).List(f.t.Context(), metav1.ListOptions{})
 	assert.NoError(f.t, err)
-	f.until("the history shows the pods as they are", func() bool { return f.history.hasSeen(list.Items) })
+	f.until("the history shows the pods as they are", func() bool {
+		return !slices.ContainsFunc(list.Items, func(pod corev1.Pod) bool { return !f.history.Has(&pod) })
+	})
 }
 
 // untilCounts waits for a status with exactly these numbers.
@@ -128,7 +130,7 @@ func (f *fixture) untilReleased() {
 // wantPodsEver checks how many pods have existed.
 func (f *fixture) wantPodsEver(n int) {
 	f.t.Helper()
-	if got := f.history.everCreated(); got != n {
+	if got := len(f.history.inOrder()); got != n {
 		f.t.Errorf("%d pods were created, want %d", got, n)
 	}
 }
@@ -138,14 +140,6 @@ const none = "none"
 
 // failedIndexesOf returns the failed indexes; an empty list differs from an unset one.
 func failedIndexesOf(job *batchv1.Job) string { return ptr.Deref(job.Status.FailedIndexes, none) }
-
-// untilIndexes waits for a status with exactly these numbers and indexes.
-func (f *fixture) untilIndexes(name string, want counts, completed, failed string) *batchv1.Job {
-	f.t.Helper()
-	return f.untilJob(name, fmt.Sprintf("counts %+v, completed %q, failed %q", want, completed, failed), func(job *batchv1.Job) bool {
-		return countsOf(job) == want && job.Status.CompletedIndexes == completed && failedIndexesOf(job) == failed
-	})
-}
 
 func (f *fixture) wantIndexes(job *batchv1.Job, completed, failed string) {
 	f.t.Helper()
@@ -171,12 +165,4 @@ func (f *fixture) indexOfJob(job string, index int32) *corev1.Pod {
 	return f.untilPods(1, fmt.Sprintf("of index %d of Job %s", index, job), func(pod *corev1.Pod) bool {
 		return ofJob(job)(pod) && history.IndexOf(pod) == index
 	})[0]
-}
-
-// wantUnwritten checks that the Job was not written since.
-func (f *fixture) wantUnwritten(since *batchv1.Job) {
-	f.t.Helper()
-	if now := f.history.job(since.Name); now.ResourceVersion != since.ResourceVersion {
-		f.t.Errorf("Job %s has changed: it is %s, and was %s", since.Name, jobLine(now), jobLine(since))
-	}
 }

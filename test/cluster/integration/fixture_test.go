@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/invariants"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
@@ -73,7 +74,7 @@ func (f *fixture) judge() {
 	if !f.t.Failed() {
 		return
 	}
-	f.t.Logf("history of namespace %s:\n%s", f.namespace, f.history.trace())
+	f.t.Logf("history of namespace %s:\n%s", f.namespace, f.history.Trace(f.namespace))
 	for i, p := range f.processes {
 		f.t.Logf("log of controller %d:\n%s", i+1, p.log)
 	}
@@ -85,20 +86,23 @@ func (f *fixture) statusWrites() (written, changes int) {
 		written += p.wire.answered(statusPut, http.StatusOK)
 	}
 	before := map[types.UID]*batchv1.Job{}
-	for _, v := range f.history.sorted() {
-		if v.job == nil {
+	for _, v := range f.history.stored() {
+		if v.Job == nil {
 			continue
 		}
-		if old := before[v.job.UID]; old != nil && !equality.Semantic.DeepEqual(old.Status, v.job.Status) {
+		if old := before[v.Job.UID]; old != nil && !equality.Semantic.DeepEqual(old.Status, v.Job.Status) {
 			changes++
 		}
-		before[v.job.UID] = v.job
+		before[v.Job.UID] = v.Job
 	}
 	return written, changes
 }
 
 func (f *fixture) violations() []string {
-	violations := judgeHistory(f.history.sorted())
+	var violations []string
+	for _, v := range invariants.Check(f.history.stored()) {
+		violations = append(violations, v.String())
+	}
 	for _, p := range f.processes {
 		violations = append(violations, judgeCalls(f.history, f.ours, p.wire)...)
 	}
@@ -119,6 +123,6 @@ func (f *fixture) until(what string, reached func() bool) {
 // untilSeen waits until the history contains an object that the test stored.
 func (f *fixture) untilSeen(stored metav1.Object) {
 	f.t.Helper()
-	f.until("the history shows what the test wrote", func() bool { return f.history.shows(stored) })
-	f.now = max(f.now, f.history.at(stored))
+	f.until("the history shows what the test wrote", func() bool { return f.history.Has(stored) })
+	f.now = max(f.now, f.history.At(stored))
 }

@@ -55,10 +55,6 @@ func managedBy(name string) jobOption {
 // once, or with their last finalizer.
 func onNode(s *batchv1.JobSpec) { s.Template.Spec.NodeName = nodeName }
 
-func withFinalizer(name string) jobOption {
-	return func(s *batchv1.JobSpec) { s.Template.Finalizers = append(s.Template.Finalizers, name) }
-}
-
 // newJob returns a Job of ours, named a, that needs one successful pod.
 func newJob(options ...jobOption) *batchv1.Job {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
@@ -125,12 +121,6 @@ func (f *fixture) deletePods(pods ...*corev1.Pod) {
 	}
 }
 
-// setFinalizers replaces all finalizers of a pod.
-func (f *fixture) setFinalizers(pod *corev1.Pod, finalizers ...string) {
-	f.t.Helper()
-	f.patchPod(pod, map[string]any{"finalizers": append([]string{}, finalizers...)})
-}
-
 func (f *fixture) labelPod(pod *corev1.Pod, key, value string) {
 	f.t.Helper()
 	f.patchPod(pod, map[string]any{"labels": map[string]any{key: value}})
@@ -185,14 +175,6 @@ func withNames(value string, job *batchv1.Job) *batchv1.Job {
 	return job
 }
 
-// vanish removes a pod although it holds finalizers.
-func (f *fixture) vanish(pod *corev1.Pod) {
-	f.t.Helper()
-	f.setFinalizers(pod)
-	f.deletePods(pod)
-	f.until("the pod is gone", func() bool { return f.history.pod(pod.UID) == nil })
-}
-
 func elastic(n int) map[string]any { return map[string]any{"completions": n, "parallelism": n} }
 
 // withRules sets a pod failure policy with n rules, or none for -1.
@@ -214,3 +196,12 @@ func withRules(n int) jobOption {
 }
 
 func suspend(on bool) map[string]any { return map[string]any{"suspend": on} }
+
+// storePod creates a pod, and returns it once the history contains it.
+func (f *fixture) storePod(pod *corev1.Pod) *corev1.Pod {
+	f.t.Helper()
+	pod, err := f.client.CoreV1().Pods(f.namespace).Create(f.t.Context(), pod, metav1.CreateOptions{})
+	assert.NoError(f.t, err, "creating a pod")
+	f.untilSeen(pod)
+	return pod
+}

@@ -118,7 +118,6 @@ func statusPatch(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32) ([]byte
 type outcome func(pod *corev1.Pod, nth int) corev1.PodPhase
 
 func everySucceeds(*corev1.Pod, int) corev1.PodPhase { return corev1.PodSucceeded }
-func noneEnds(*corev1.Pod, int) corev1.PodPhase      { return "" }
 
 // play runs pods until the test ends or the returned function is called: they start, end as decide returns, and stop
 // when they are deleted.
@@ -127,7 +126,7 @@ func (k *kubelet) play(decide outcome) (stop func()) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for ctx.Err() == nil {
-			changed := k.f.history.changes()
+			changed, _ := k.f.history.Changes()
 			for i, pod := range k.f.history.inOrder() {
 				if pod != nil {
 					k.step(pod, i+1, decide)
@@ -174,7 +173,7 @@ func (k *kubelet) step(pod *corev1.Pod, nth int, decide outcome) {
 		k.f.t.Errorf("kubelet: pod %s: %v", pod.Name, err)
 	}
 	if err == nil && stored != nil {
-		k.f.history.wait(func() bool { return k.f.history.shows(stored) })
+		k.f.history.wait(func() bool { return k.f.history.Has(stored) })
 	}
 }
 
@@ -187,12 +186,6 @@ func isStopped(pod *corev1.Pod) bool {
 func (k *kubelet) exit(code int32, pods ...*corev1.Pod) {
 	k.f.t.Helper()
 	k.set(pods, corev1.PodFailed, code)
-}
-
-// failBy ends a pod with a condition, without a container status that shows why.
-func (k *kubelet) failBy(pod *corev1.Pod, condition corev1.PodCondition) {
-	k.f.t.Helper()
-	k.write(pod, corev1.PodStatus{Phase: corev1.PodFailed, Conditions: []corev1.PodCondition{condition}})
 }
 
 func (k *kubelet) write(pod *corev1.Pod, status corev1.PodStatus) {

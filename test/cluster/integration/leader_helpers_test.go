@@ -9,14 +9,11 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
-	"k8s.io/klog/v2/textlogger"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
 // times are the durations of an election.
@@ -57,31 +54,19 @@ func (f *fixture) startReplica(identity string, t times, options ...func(*contro
 
 func (f *fixture) startReplicaAt(at *rest.Config, identity string, t times, options ...func(*controller.Config)) *replica {
 	f.t.Helper()
-	r := &replica{identity: identity, lease: &wire{}, process: &process{t: f.t, wire: &wire{}, log: &leash.Output{}, ended: make(chan struct{})}}
-	work, lease := rest.CopyConfig(at), rest.CopyConfig(at)
-	work.Wrap(r.wire.wrap)
+	r := &replica{identity: identity, lease: &wire{}, process: newProcess(f.t)}
+	lease := rest.CopyConfig(at)
 	lease.Wrap(r.leaseTransport)
 	lease.Timeout = t.renew / 2
-	config := controller.Config{
-		Client: newControllerClient(f.t, work, controller.FieldManager), Namespaces: []string{f.namespace},
-		EventClient: newControllerClient(f.t, apiServer.Config, controller.FieldManager),
-	}
-	quick(&config)
-	for _, o := range options {
-		o(&config)
-	}
+	config := f.config(at, r.wire.wrap, options)
 	election := leader.Election{
 		Client: newControllerClient(f.t, lease, controller.FieldManager), Namespace: f.namespace, Name: "lease", Identity: identity,
 		LeaseDuration: t.lease, RenewDeadline: t.renew, RetryPeriod: t.retry,
 	}
 	assert.NoError(f.t, election.Validate())
-	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(r.log), textlogger.Verbosity(5)))
-	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
-	r.cancel = cancel
-	go func() {
-		defer close(r.ended)
-		r.err = election.Run(ctx, func(ctx context.Context) error { return r.lead(ctx, config) })
-	}()
+	r.run(func(ctx context.Context) error {
+		return election.Run(ctx, func(ctx context.Context) error { return r.lead(ctx, config) })
+	})
 	f.processes = append(f.processes, r.process)
 	return r
 }

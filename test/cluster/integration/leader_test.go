@@ -198,27 +198,20 @@ func TestTwoLeadersAtOnce(t *testing.T) {
 			holds := []*held{first.wire.hold(podPost), second.wire.hold(podPost)}
 			f.create(job)
 			f.until("both are about to create", func() bool { return holds[0].count() > 0 && holds[1].count() > 0 })
-			f.untilSixComplete(holds)
+			for _, h := range holds {
+				h.lift()
+			}
+			f.kubelet.play(func(_ *corev1.Pod, nth int) corev1.PodPhase {
+				if nth%3 == 0 && nth < 12 {
+					return corev1.PodFailed
+				}
+				return corev1.PodSucceeded
+			})
+			done := f.untilIs("a", batchv1.JobComplete)
+			f.untilReleased()
+			if got := countsOf(done); got.succeeded != 6 || done.Status.CompletedIndexes != "0-5" {
+				t.Errorf("the Job counts %+v, and %q", got, done.Status.CompletedIndexes)
+			}
 		})
-	}
-}
-
-// untilSixComplete makes several controllers create the pods of one Job with six indexes, some of which fail, and checks
-// that each index is counted once.
-func (f *fixture) untilSixComplete(holds []*held) {
-	f.t.Helper()
-	for _, h := range holds {
-		h.lift()
-	}
-	f.kubelet.play(func(_ *corev1.Pod, nth int) corev1.PodPhase {
-		if nth%3 == 0 && nth < 12 {
-			return corev1.PodFailed
-		}
-		return corev1.PodSucceeded
-	})
-	done := f.untilIs("a", batchv1.JobComplete)
-	f.untilReleased()
-	if got := countsOf(done); got.succeeded != 6 || done.Status.CompletedIndexes != "0-5" {
-		f.t.Errorf("the Job counts %+v, and %q", got, done.Status.CompletedIndexes)
 	}
 }

@@ -1,13 +1,10 @@
 package integration
 
 import (
-	"bytes"
 	"encoding/json"
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,11 +12,8 @@ import (
 	registrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
@@ -95,12 +89,8 @@ func TestLintReportsPoliciesAndWebhooksOfTheCluster(t *testing.T) {
 // lintWithServer returns what lint prints about twoJobs in a namespace.
 func lintWithServer(t *testing.T, namespace string) string {
 	t.Helper()
-	kubeconfig := filepath.Join(t.TempDir(), "config")
-	assert.NoError(t, os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600))
-	var out bytes.Buffer
-	streams := genericiooptions.IOStreams{In: strings.NewReader(twoJobs), Out: &out, ErrOut: &out}
-	cmdutil.PrintError(&out, cli.Execute(t.Context(), []string{"lint", "-f", "-", "--server", "--kubeconfig", kubeconfig, "-n", namespace}, streams))
-	return out.String()
+	out, errOut, _ := runPlugin(t, twoJobs, "lint", "-f", "-", "--server", "--kubeconfig", adminKubeconfig(t), "-n", namespace)
+	return out + errOut
 }
 
 func startPolicy(a *admission) {

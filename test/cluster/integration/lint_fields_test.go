@@ -10,19 +10,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/goldenfile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/mutations"
 )
 
@@ -58,11 +54,7 @@ var indexes = regexp.MustCompile(`\[[^\]]*\]`)
 // ask creates the object without storing it, and lints its manifest.
 func (s *lintServer) ask(ctx context.Context, m mutations.FieldMutation) answer {
 	a := answer{FieldMutation: m}
-	kind, _ := m.Object["kind"].(string)
-	resource := batchv1.SchemeGroupVersion.WithResource(strings.ToLower(kind) + "s")
-	options := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict}
-	_, err := s.client.Resource(resource).Namespace("default").Create(ctx, &unstructured.Unstructured{Object: runtime.DeepCopyJSON(m.Object)}, options)
-	a.verdict, a.err = manifests.VerdictOf(err)
+	a.verdict, a.err = manifests.VerdictOf(s.create(ctx, "default", m.Object))
 	text, err := yaml.Marshal(m.Object)
 	if err != nil {
 		a.err = err
@@ -175,24 +167,10 @@ func checkCoverage(t *testing.T, areas map[string]*coverage) {
 	compareTable(t, "docs/lint.md", "checked", "\n| | fields, those of pods without `spec.template.spec` |\n|---|---|\n"+row("completely", complete)+row("in part", part)+row("not", nothing)+"\n")
 }
 
-// compareTable compares the text between two comments of a page with what it should be, or rewrites it. It returns the text.
-func compareTable(t *testing.T, page, name, want string) (table string, same bool) {
+// compareTable compares the text between two comments of a page with what it should be, or rewrites it.
+func compareTable(t *testing.T, page, name, want string) {
 	t.Helper()
-	path := filepath.Join("..", "..", "..", page)
-	text, err := os.ReadFile(path)
-	assert.NoError(t, err)
-	start, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
-	before, rest, _ := strings.Cut(string(text), start)
-	table, after, _ := strings.Cut(rest, end)
-	switch {
-	case table == want:
-		return table, true
-	case *rewrite:
-		assert.NoError(t, os.WriteFile(path, []byte(before+start+want+end+after), 0o600))
-		return want, true
-	}
-	t.Errorf("the table of %s is not that of this test; run it with -rewrite", page)
-	return table, false
+	goldenfile.CompareSection(t, filepath.Join("..", "..", "..", page), "<!-- "+name+" -->", "<!-- end of "+name+" -->", want)
 }
 
 // Each change that lint once accepted, and the API server rejects, has a finding with --server at its line; the test says how
@@ -289,22 +267,7 @@ func TestLintFindsMistakesInManifestsOfPeople(t *testing.T) {
 }
 
 func (s *lintServer) askAll(ctx context.Context, all []mutations.FieldMutation) []answer {
-	answers := make([]answer, len(all))
-	next := make(chan int)
-	var group sync.WaitGroup
-	for range 8 {
-		group.Go(func() {
-			for i := range next {
-				answers[i] = s.ask(ctx, all[i])
-			}
-		})
-	}
-	for i := range all {
-		next <- i
-	}
-	close(next)
-	group.Wait()
-	return answers
+	return inParallel(all, func(m mutations.FieldMutation) answer { return s.ask(ctx, m) })
 }
 
 // checkMissed compares what lint misses with the table, or rewrites it.
@@ -320,12 +283,7 @@ func checkMissed(t *testing.T, missed map[string][]answer) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.TrimPrefix(place, "spec.template.spec."), strings.Join(slices.Sorted(maps.Keys(kinds)), ", "), answersText(missed[place][0]))
 	}
 	b.WriteString("\n")
-	table, same := compareTable(t, "docs/internals/lint-offline.md", "missed", b.String())
-	for row := range strings.Lines(b.String()) {
-		if !same && !strings.Contains(table, row) {
-			t.Errorf("lint misses more than is listed: %s", row)
-		}
-	}
+	compareTable(t, "docs/internals/lint-offline.md", "missed", b.String())
 }
 
 // details are the parts of a message that the table omits: values, and explanations of formats.

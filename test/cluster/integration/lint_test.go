@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -124,13 +126,41 @@ func newLintServer(t *testing.T) *lintServer {
 	return &lintServer{t: t, client: client, into: newNamespace(t, newClient(t, apiServer.Config, "user"))}
 }
 
+// create creates an object without storing it.
+func (s *lintServer) create(ctx context.Context, namespace string, object map[string]any) error {
+	content := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(object)}
+	resource := batchv1.SchemeGroupVersion.WithResource(strings.ToLower(content.GetKind()) + "s")
+	options := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict}
+	_, err := s.client.Resource(resource).Namespace(namespace).Create(ctx, content, options)
+	return err
+}
+
+// inParallel returns the results for all elements, of which a few are worked on at a time.
+func inParallel[A, B any](all []A, result func(A) B) []B {
+	results := make([]B, len(all))
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for i := range next {
+				results[i] = result(all[i])
+			}
+		})
+	}
+	for i := range all {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+	return results
+}
+
 // compare creates the object without storing it: the API server rejects it if, and only if, lint has a finding with
 // Rejected.
-func (s *lintServer) compare(what, resource string, object map[string]any) {
+func (s *lintServer) compare(what string, object map[string]any) {
 	s.t.Helper()
-	content := runtime.DeepCopyJSON(jsonNumbers(object))
-	_, err := s.client.Resource(batchv1.SchemeGroupVersion.WithResource(resource)).Namespace(s.into).Create(s.t.Context(),
-		&unstructured.Unstructured{Object: content}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict})
+	content := jsonNumbers(object)
+	err := s.create(s.t.Context(), s.into, content)
 	if err != nil && !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
 		s.t.Fatalf("%.300s: %v", what, err)
 	}
@@ -158,8 +188,17 @@ func jsonNumbers(object map[string]any) map[string]any {
 	return u.Object
 }
 
+func asCronJob(metadata any, spec map[string]any) map[string]any {
+	return map[string]any{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": metadata, "spec": spec}
+}
+
 func asJob(spec map[string]any, base map[string]any) map[string]any {
 	return lay(base, map[string]any{"apiVersion": "batch/v1", "kind": "Job", "spec": spec})
+}
+
+// daily is the spec of a CronJob.
+func daily(job map[string]any) map[string]any {
+	return map[string]any{"schedule": "0 3 * * *", "jobTemplate": map[string]any{"spec": job["spec"]}}
 }
 
 // The API server also accepts all documented manifests, except for JobSet, which it does not know.
@@ -169,13 +208,12 @@ func TestAPIServerAcceptsTheDocumentedManifests(t *testing.T) {
 	s := newLintServer(t)
 	objects, problems := manifest.Read(t.Context(), manifest.Options{Files: []string{"../../../internal/cli/lint/testdata/documented"}, Recursive: true})
 	for _, o := range objects {
-		resource := map[string]string{"Job": "jobs", "CronJob": "cronjobs"}[o.Kind()]
-		if resource == "" {
+		if o.Kind() != "Job" && o.Kind() != "CronJob" {
 			continue
 		}
 		metadata, _ := o.Content["metadata"].(map[string]any)
 		delete(metadata, "namespace")
-		s.compare(o.Position("").String(), resource, o.Content)
+		s.compare(o.Position("").String(), o.Content)
 	}
 	if len(problems) > 0 || s.refused > 0 || s.taken < 35 {
 		t.Errorf("%v; %d taken, %d refused", problems, s.taken, s.refused)
@@ -192,11 +230,8 @@ func TestLintRejectsWhatTheAPIServerRejects(t *testing.T) {
 	for _, change := range lintChanges(t) {
 		for _, spec := range []map[string]any{decoded(t, change), lay(indexed, decoded(t, change))} {
 			job := asJob(spec, base)
-			s.compare(change, "jobs", job)
-			s.compare("CronJob: "+change, "cronjobs", map[string]any{
-				"apiVersion": "batch/v1", "kind": "CronJob", "metadata": map[string]any{"name": "a"},
-				"spec": map[string]any{"schedule": "0 3 * * *", "jobTemplate": map[string]any{"spec": job["spec"]}},
-			})
+			s.compare(change, job)
+			s.compare("CronJob: "+change, asCronJob(job["metadata"], daily(job)))
 		}
 	}
 	if s.taken < 50 || s.refused < 50 {
@@ -219,7 +254,7 @@ func TestLintAgreesWithTheAPIServerAtRandom(t *testing.T) {
 			what = append(what, fmt.Sprintf("%.120s", change))
 			spec = lay(spec, decoded(t, change))
 		}
-		s.compare(strings.Join(what, " + "), "jobs", asJob(spec, base))
+		s.compare(strings.Join(what, " + "), asJob(spec, base))
 	}
 	if s.taken < 20 || s.refused < 100 {
 		t.Errorf("%d taken and %d refused", s.taken, s.refused)
@@ -246,8 +281,7 @@ func TestLintOfCronJobsAgreesWithTheAPIServer(t *testing.T) {
 		changes = append(changes, fmt.Sprintf(`{schedule: %q}`, schedule))
 	}
 	for _, change := range changes {
-		spec := lay(map[string]any{"schedule": "0 3 * * *", "jobTemplate": map[string]any{"spec": job["spec"]}}, decoded(t, change))
-		s.compare(change, "cronjobs", map[string]any{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": map[string]any{"name": "a"}, "spec": spec})
+		s.compare(change, asCronJob(job["metadata"], lay(daily(job), decoded(t, change))))
 	}
 	if s.taken < 20 || s.refused < 30 {
 		t.Errorf("%d taken and %d refused", s.taken, s.refused)
@@ -265,11 +299,8 @@ func TestLintOfNamesAgreesWithTheAPIServer(t *testing.T) {
 	} {
 		for _, spec := range []string{`{}`, `{completionMode: Indexed, completions: 5}`, `{completionMode: Indexed, completions: 10}`, `{completionMode: Indexed, completions: 11}`, `{completionMode: Indexed}`} {
 			job := lay(asJob(decoded(t, spec), base), map[string]any{"metadata": decoded(t, metadata)})
-			s.compare(metadata+spec, "jobs", job)
-			s.compare("CronJob: "+metadata+spec, "cronjobs", map[string]any{
-				"apiVersion": "batch/v1", "kind": "CronJob", "metadata": job["metadata"],
-				"spec": map[string]any{"schedule": "0 3 * * *", "jobTemplate": map[string]any{"spec": job["spec"]}},
-			})
+			s.compare(metadata+spec, job)
+			s.compare("CronJob: "+metadata+spec, asCronJob(job["metadata"], daily(job)))
 		}
 	}
 }

@@ -55,24 +55,6 @@ func TestJobLargerThanRecommendedCompletes(t *testing.T) {
 	f.wantPodsEver(left + 1)
 }
 
-// The pods of such a Job, more than one stage may create, are created and removed again.
-// Requirements: SCL-13
-func TestManyPodsAreCreatedAndRemoved(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.startController()
-	_, warning := f.createWarned(newJob(indexed(100_001), parallelism(10_001), suspended))
-	if warning == "" {
-		t.Error("the API server does not warn")
-	}
-	f.untilIs("a", batchv1.JobSuspended)
-	f.edit("a", map[string]any{"suspend": false, "parallelism": 600})
-	f.untilPods(600, "active", history.IsActive)
-	f.edit("a", map[string]any{"parallelism": 1})
-	f.untilPods(1, "there", anyPod)
-	f.untilCounts("a", counts{active: 1})
-}
-
 // countingLimiter admits all calls, and counts them.
 type countingLimiter struct {
 	flowcontrol.RateLimiter

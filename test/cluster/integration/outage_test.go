@@ -1,14 +1,9 @@
 package integration
 
 import (
-	"io"
 	"net/http"
-	"strings"
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 )
 
@@ -84,118 +79,4 @@ func TestLeadIsLostInAnOutage(t *testing.T) {
 	f.wantIndexes(f.untilComplete("a", 6, 1), "0-5", "")
 	f.wantPodsEver(7)
 	f.untilReleased()
-}
-
-// The API server accepts requests without responding: each request times out, and is repeated. Requests that took effect
-// all the same are not carried out twice.
-// Requirements: JOB-57
-func TestAPIServerHangs(t *testing.T) {
-	t.Parallel()
-	for name, disturb := range map[string]func(*wire) (*fault, func()){
-		"requests are lost": func(w *wire) (*fault, func()) { h := w.hold(anyWrite); return h.fault, h.lift },
-		"answers are lost":  func(w *wire) (*fault, func()) { h := w.commitAndHang(anyWrite); return h.fault, h.lift },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			p := f.startController(func(c *controller.Config) { c.CallTimeout = 3 * time.Second }) // A busy server needs a second.
-			f.create(newJob(indexed(4), parallelism(2), perIndexLimit(1)))
-			pods := f.untilActive(2)
-			f.kubelet.run(pods...)
-			f.untilCounts("a", counts{active: 2, ready: 2})
-			hanging, lift := disturb(p.wire)
-			f.kubelet.fail(pods[0])
-			f.kubelet.succeed(pods[1])
-			f.until("several calls have hung", func() bool { return hanging.count() >= 3 })
-			lift()
-			f.kubelet.play(everySucceeds)
-			f.wantIndexes(f.untilComplete("a", 4, 1), "0-3", "")
-			f.wantPodsEver(5)
-			f.untilReleased()
-		})
-	}
-}
-
-// commitAndHang forwards requests, and withholds the responses until it is lifted.
-func (w *wire) commitAndHang(m match) *held {
-	h := &held{open: make(chan struct{})}
-	h.fault = w.add(&fault{match: m, disturb: func(send func() (*http.Response, error)) (*http.Response, error) {
-		if response, err := send(); err == nil {
-			_ = response.Body.Close()
-		}
-		<-h.open
-		return nil, errCut
-	}})
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.holds = append(w.holds, h)
-	return h
-}
-
-// Both watches end because their resourceVersion has expired. While there is no watch, a pod ends, another one is
-// removed, and the Job is edited.
-// Requirements: JOB-55, JOB-57
-func TestWatchesExpire(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	p := f.startController()
-	f.create(newJob(indexed(3), parallelism(2), perIndexLimit(1)))
-	pods := f.untilActive(2)
-	f.kubelet.run(pods...)
-	f.untilCounts("a", counts{active: 2, ready: 2})
-
-	everyWatch := match(func(c call) bool { return c.watch })
-	away := p.wire.cut(everyWatch)
-	p.wire.endWatches(everyWatch)
-	f.until("the watches were to begin anew", func() bool { return away.count() >= 2 })
-	f.kubelet.fail(pods[0])
-	f.vanish(pods[1])
-	f.edit("a", map[string]any{"parallelism": 3})
-	expired := p.wire.expire(everyWatch)
-	f.until("both watches have expired", func() bool { return expired.hitsOf("jobs") > 0 && expired.hitsOf("pods") > 0 })
-	expired.lift()
-	away.lift()
-	f.untilActive(3)
-	f.untilIndexes("a", counts{active: 3, failed: 1}, "", "")
-	f.kubelet.play(everySucceeds)
-	f.wantIndexes(f.untilComplete("a", 3, 1), "0-2", "")
-	f.wantPodsEver(5)
-	f.untilReleased()
-}
-
-// expiry is a fault that ends watches with an error event.
-type expiry struct {
-	*fault
-	mu   sync.Mutex
-	hits map[string]int
-}
-
-func (e *expiry) hitsOf(resource string) int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.hits[resource]
-}
-
-// expire makes watches start, and then report that their resourceVersion has expired.
-func (w *wire) expire(m match) *expiry {
-	e := &expiry{hits: map[string]int{}}
-	e.fault = w.add(&fault{forges: true, match: func(c call) bool {
-		if !m(c) {
-			return false
-		}
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.hits[c.resource]++
-		return true
-	}, disturb: func(func() (*http.Response, error)) (*http.Response, error) {
-		answer := forgedAnswer(http.StatusGone)
-		status, err := io.ReadAll(answer.Body)
-		if err != nil {
-			return nil, err
-		}
-		answer.StatusCode = http.StatusOK
-		answer.Body = io.NopCloser(strings.NewReader(`{"type":"ERROR","object":` + string(status) + "}\n"))
-		return answer, nil
-	}})
-	return e
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
+func isOurs(job *batchv1.Job) bool { return whose(job) == controller.DefaultManagedBy }
+
 // judgeCalls checks a controller's requests against S4 (no status is rejected), S7 (every write is conditional on a
 // resourceVersion or a UID) and S8 (the controller writes only to its own objects).
 func judgeCalls(history *recorder, ours func(*batchv1.Job) bool, w *wire) []string {
@@ -40,21 +42,21 @@ const nobodys types.UID = "nobodys"
 
 func ownersOf(history *recorder, ours func(*batchv1.Job) bool) owners {
 	o := owners{ours: map[types.UID]bool{nobodys: true}, pods: map[string]map[types.UID]types.UID{}}
-	for _, v := range history.sorted() {
-		if v.job != nil {
-			o.ours[v.job.UID] = ours(v.job)
+	for _, v := range history.stored() {
+		if v.Job != nil {
+			o.ours[v.Job.UID] = ours(v.Job)
 			continue
 		}
-		if o.pods[v.pod.Name] == nil {
-			o.pods[v.pod.Name] = map[types.UID]types.UID{}
+		if o.pods[v.Pod.Name] == nil {
+			o.pods[v.Pod.Name] = map[types.UID]types.UID{}
 		}
-		_, made := v.pod.Annotations[controller.AttemptAnnotation]
-		if owner, label := metav1.GetControllerOf(v.pod), v.pod.Labels[batchv1.ControllerUidLabel]; owner != nil {
-			o.pods[v.pod.Name][v.pod.UID] = owner.UID
-		} else if o.pods[v.pod.Name][v.pod.UID] == "" && label == "" && made {
-			o.pods[v.pod.Name][v.pod.UID] = nobodys
-		} else if o.pods[v.pod.Name][v.pod.UID] == "" {
-			o.pods[v.pod.Name][v.pod.UID] = types.UID(label)
+		_, made := v.Pod.Annotations[controller.AttemptAnnotation]
+		if owner, label := metav1.GetControllerOf(v.Pod), v.Pod.Labels[batchv1.ControllerUidLabel]; owner != nil {
+			o.pods[v.Pod.Name][v.Pod.UID] = owner.UID
+		} else if o.pods[v.Pod.Name][v.Pod.UID] == "" && label == "" && made {
+			o.pods[v.Pod.Name][v.Pod.UID] = nobodys
+		} else if o.pods[v.Pod.Name][v.Pod.UID] == "" {
+			o.pods[v.Pod.Name][v.Pod.UID] = types.UID(label)
 		}
 	}
 	return o

@@ -11,10 +11,8 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
-
-// oneByOne makes a controller that postpones nothing, so that the number of its writes does not depend on timing.
-func oneByOne(c *controller.Config) { c.BatchPeriod = time.Nanosecond }
 
 // anyCall matches all calls except watches.
 func anyCall(c call) bool { return !c.watch }
@@ -26,10 +24,14 @@ func anyCall(c call) bool { return !c.watch }
 func TestNoRequestsForTerminating(t *testing.T) {
 	t.Parallel()
 	requests := map[string]map[string]int{}
-	gates := map[string][]func(*controller.Config){"on": nil, "off": {gateOff(controller.JobPodReplacementPolicy)}}
-	for name, gate := range gates {
+	for name, on := range map[string]bool{"on": true, "off": false} {
 		f := newFixture(t)
-		p := f.startController(append(gate, oneByOne)...)
+		p := f.startController(func(c *controller.Config) {
+			gate := controller.NewFeatureGate()
+			assert.NoError(t, gate.SetFromMap(map[string]bool{string(controller.JobPodReplacementPolicy): on}))
+			c.FeatureGate = gate
+			c.BatchPeriod = time.Nanosecond // Nothing is postponed, so that the number of writes does not depend on timing.
+		})
 		f.create(newJob(indexed(2), onNode))
 		f.kubelet.run(f.untilActive(2)...)
 		f.untilCounts("a", counts{active: 2, ready: 2})
@@ -58,18 +60,18 @@ func TestNoRequestsForTerminating(t *testing.T) {
 // onlyTerminating returns how many versions of Jobs differ from the ones before in status.terminating, and in nothing else.
 func (f *fixture) onlyTerminating() (n int) {
 	before := map[types.UID]*batchv1.Job{}
-	for _, v := range f.history.sorted() {
-		if v.job == nil {
+	for _, v := range f.history.stored() {
+		if v.Job == nil {
 			continue
 		}
-		if old := before[v.job.UID]; old != nil && ptr.Deref(old.Status.Terminating, 0) != ptr.Deref(v.job.Status.Terminating, 0) {
-			status := v.job.Status.DeepCopy()
+		if old := before[v.Job.UID]; old != nil && ptr.Deref(old.Status.Terminating, 0) != ptr.Deref(v.Job.Status.Terminating, 0) {
+			status := v.Job.Status.DeepCopy()
 			status.Terminating = old.Status.Terminating
 			if equality.Semantic.DeepEqual(old.Status, *status) {
 				n++
 			}
 		}
-		before[v.job.UID] = v.job
+		before[v.Job.UID] = v.Job
 	}
 	return n
 }

@@ -2,6 +2,9 @@ package integration
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -27,8 +30,9 @@ func TestPodsOfOthers(t *testing.T) {
 	change := func(owner metav1.OwnerReference, policy corev1.RestartPolicy) (bytes int) {
 		before := p.wire.received(watches("pods"))
 		for i := range others {
-			pod := f.createPod(map[string]string{"app": "web"}, func(pod *corev1.Pod) {
-				pod.OwnerReferences, pod.Spec.RestartPolicy = []metav1.OwnerReference{owner}, policy
+			pod := f.storePod(&corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{GenerateName: "other-", Labels: map[string]string{"app": "web"}, OwnerReferences: []metav1.OwnerReference{owner}},
+				Spec:       corev1.PodSpec{RestartPolicy: policy, Containers: []corev1.Container{{Name: containerName, Image: "none"}}},
 			})
 			f.labelPod(pod, "round", fmt.Sprint(i))
 			if i%2 == 0 {
@@ -90,7 +94,7 @@ func TestPodsOfAnEarlierVersion(t *testing.T) {
 	mine := f.pods(func(pod *corev1.Pod) bool { return pod.Labels[batchv1.JobNameLabel] == "a" })
 	f.labelPod(mine[0], "batchjob.dev/managed-by", "batchjob.dev_controller")
 	f.deleteJob("gone", metav1.DeletePropagationOrphan)
-	f.dropOwners(orphan...)
+	f.patchPod(orphan[0], map[string]any{"ownerReferences": nil}) // As the garbage collector does.
 	f.patchJob("gone", map[string]any{"metadata": map[string]any{"finalizers": nil}})
 	f.until("the Job is gone", func() bool { return f.history.job("gone") == nil })
 	f.kubelet.run(mine...)
@@ -107,4 +111,44 @@ func TestPodsOfAnEarlierVersion(t *testing.T) {
 	})
 	f.untilComplete("a", 3, 0)
 	f.wantPodsEver(4)
+}
+
+// watches matches the watches of a resource.
+func watches(resource string) match {
+	return func(c call) bool { return c.watch && c.method == http.MethodGet && c.resource == resource }
+}
+
+// stream is the response to a controller's watch, whose bytes are counted.
+type stream struct {
+	io.ReadCloser
+	call     call
+	received atomic.Int64
+}
+
+// follow wraps the response to a watch.
+func (w *wire) follow(c call, body io.ReadCloser) io.ReadCloser {
+	s := &stream{ReadCloser: body, call: c}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.watches = append(w.watches, s)
+	return s
+}
+
+// received returns the number of bytes that the matching watches have delivered.
+func (w *wire) received(m match) (bytes int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.watches {
+		if m(s.call) {
+			bytes += int(s.received.Load())
+		}
+	}
+	return bytes
+}
+
+// Read is called by the client.
+func (s *stream) Read(p []byte) (int, error) {
+	n, err := s.ReadCloser.Read(p)
+	s.received.Add(int64(n))
+	return n, err
 }

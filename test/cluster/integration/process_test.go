@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/component-base/featuregate"
+	"k8s.io/client-go/transport"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
 
@@ -77,9 +77,20 @@ func (f *fixture) startController(options ...func(*controller.Config)) *process 
 
 func (f *fixture) startControllerAt(at *rest.Config, options ...func(*controller.Config)) *process {
 	f.t.Helper()
-	p := &process{t: f.t, wire: &wire{}, log: &leash.Output{}, ended: make(chan struct{})}
+	p := newProcess(f.t)
+	r, err := controller.New(f.config(at, p.wire.wrap, options))
+	assert.NoError(f.t, err, "making a controller")
+	p.runtime = r
+	p.run(r.Run)
+	f.processes = append(f.processes, p)
+	return p
+}
+
+// config returns the configuration of a quick controller for the namespace, unless the options change that.
+func (f *fixture) config(at *rest.Config, wrap transport.WrapperFunc, options []func(*controller.Config)) controller.Config {
+	f.t.Helper()
 	at = rest.CopyConfig(at)
-	at.Wrap(p.wire.wrap)
+	at.Wrap(wrap)
 	config := controller.Config{
 		Client: newControllerClient(f.t, at, controller.FieldManager), Namespaces: []string{f.namespace},
 		// Events bypass the wire: they are not part of a sync.
@@ -89,17 +100,22 @@ func (f *fixture) startControllerAt(at *rest.Config, options ...func(*controller
 	for _, o := range options {
 		o(&config)
 	}
-	r, err := controller.New(config)
-	assert.NoError(f.t, err, "making a controller")
+	return config
+}
+
+func newProcess(t *testing.T) *process {
+	return &process{t: t, wire: &wire{}, log: &leash.Output{}, ended: make(chan struct{})}
+}
+
+// run works until the process is stopped.
+func (p *process) run(work func(context.Context) error) {
 	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(p.log), textlogger.Verbosity(5)))
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
-	p.runtime, p.cancel = r, cancel
+	p.cancel = cancel
 	go func() {
 		defer close(p.ended)
-		p.err = r.Run(ctx)
+		p.err = work(ctx)
 	}()
-	f.processes = append(f.processes, p)
-	return p
 }
 
 // stop ends the controller as SIGTERM does, and waits for its end.
@@ -131,28 +147,5 @@ func (p *process) running() bool {
 		return false
 	default:
 		return true
-	}
-}
-
-// withBackoff sets the wait after the first failure.
-func withBackoff(base time.Duration) func(*controller.Config) {
-	return func(c *controller.Config) { c.Limits.Backoff = backoff.Policy{Base: base, Max: time.Hour} }
-}
-
-// neverRetry makes a controller that does not replace failed pods within a test.
-func neverRetry(c *controller.Config) { withBackoff(time.Hour)(c) }
-
-// gateOff makes a controller with some of its features disabled.
-func gateOff(features ...featuregate.Feature) func(*controller.Config) {
-	return func(c *controller.Config) {
-		gate := controller.NewFeatureGate()
-		off := map[string]bool{}
-		for _, feature := range features {
-			off[string(feature)] = false
-		}
-		if err := gate.SetFromMap(off); err != nil {
-			panic(err)
-		}
-		c.FeatureGate = gate
 	}
 }

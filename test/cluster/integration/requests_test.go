@@ -3,7 +3,6 @@ package integration
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -29,10 +28,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/goldenfile"
 )
-
-var rewrite = flag.Bool("rewrite", false,
-	"measure the table of verbs of docs/scaling.md, for 100,000 pods, too, and rewrite it; alone, with -run TestRequests")
 
 // measuredVerbs are the command lines of docs/scaling.md. Job NAME has failed. A verb that follows Jobs is interrupted
 // once it has opened its watches and requested a log, if it does that.
@@ -168,9 +165,7 @@ func measure(t *testing.T, namespace, job, args string, watches int) cost {
 	if words[0] == "__complete" {
 		last = 2 // The last word is completed.
 	}
-	kubeconfig := filepath.Join(dir, "kubeconfig")
-	assert.NoError(t, os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600))
-	words = slices.Insert(words, last, "-n", namespace, "--kubeconfig", kubeconfig, "--server", c.server.URL)
+	words = slices.Insert(words, last, "-n", namespace, "--kubeconfig", adminKubeconfig(t), "--server", c.server.URL)
 	var out, errOut bytes.Buffer
 	_ = cli.Execute(ctx, words, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}) // The Job has failed.
 	c.mu.Lock()
@@ -236,11 +231,12 @@ func makeCronJobOf(t *testing.T, client kubernetes.Interface, namespace, name st
 	}
 }
 
-// POL-01, POL-02: docs/scaling.md has the load of each verb for Jobs of 10, 1,000 and 100,000 pods.
+// POL-01, POL-02: docs/scaling.md has the load of each verb for Jobs of 10, 1,000 and 100,000 pods. -rewrite measures it: alone, with
+// -run TestRequests.
 func TestRequestsAreAsDocumented(t *testing.T) {
 	client := newClient(t, apiServer.Config, "user")
 	namespaces, sizes := map[int32]string{}, []int32{10, 1000}
-	if *rewrite {
+	if goldenfile.Rewriting() {
 		sizes = append(sizes, 100_000)
 	}
 	for _, size := range sizes {
@@ -269,11 +265,11 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 			}
 		}
 		got := []string{fmt.Sprint(costs[0].requests), fmt.Sprint(costs[1].requests)}
-		if !*rewrite && strings.Join(documented, " ") != strings.Join(got, " ") {
+		if !goldenfile.Rewriting() && strings.Join(documented, " ") != strings.Join(got, " ") {
 			t.Errorf("%s: %q requests for 10 and 1,000 pods, and docs/scaling.md has %q", verb.args, got, documented)
 		}
 	}
-	if *rewrite {
+	if goldenfile.Rewriting() {
 		page = withRows(page, table)
 		assert.NoError(t, os.WriteFile(path, page, 0o644))
 	}

@@ -13,14 +13,11 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
-	"k8s.io/klog/v2/textlogger"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
 // sharer is a replica that works on some shards of all namespaces.
@@ -36,7 +33,7 @@ type sharer struct {
 // startSharer runs a replica for Jobs with one managedBy value. Its Leases are in the fixture's namespace.
 func (f *fixture) startSharer(at *rest.Config, identity, managedBy string, shards int) *sharer {
 	f.t.Helper()
-	r := &sharer{process: &process{t: f.t, wire: &wire{}, log: &leash.Output{}, ended: make(chan struct{})}}
+	r := &sharer{process: newProcess(f.t)}
 	at = rest.CopyConfig(at)
 	at.Wrap(r.wire.wrap)
 	config := controller.Config{Client: newControllerClient(f.t, at, controller.FieldManager), ManagedBy: managedBy, Unfiltered: func() { r.foreign.Add(1) }}
@@ -46,12 +43,8 @@ func (f *fixture) startSharer(at *rest.Config, identity, managedBy string, shard
 		LeaseDuration: briefLease.lease, RenewDeadline: briefLease.renew, RetryPeriod: briefLease.retry,
 	}}
 	assert.NoError(f.t, sharding.Validate())
-	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(r.log), textlogger.Verbosity(3)))
-	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
-	r.cancel = cancel
-	go func() {
-		defer close(r.ended)
-		r.err = sharding.Run(ctx, func(ctx context.Context, i int) error {
+	r.run(func(ctx context.Context) error {
+		return sharding.Run(ctx, func(ctx context.Context, i int) error {
 			config := config
 			config.Shard = shard.Of(i, shards)
 			runtime, err := controller.New(config)
@@ -62,7 +55,7 @@ func (f *fixture) startSharer(at *rest.Config, identity, managedBy string, shard
 			defer r.set(i, false)
 			return runtime.Run(ctx)
 		})
-	}()
+	})
 	f.t.Cleanup(r.stop)
 	return r
 }
@@ -155,36 +148,6 @@ func TestReplicasShareAllNamespaces(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The same namespace is in a shard of two, in a shard of three, and held twice in the first, at the same time: all
-// replicas create all pods, and nothing is counted twice.
-// Requirements: SHD-09
-func TestShardIsHeldTwice(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	// Each may create a pod that the others have created too, even when another one has ended the Job.
-	f.tolerated = []string{"S5", "S6", "L2"}
-	containing := func(count int) func(*controller.Config) {
-		return func(c *controller.Config) {
-			for i := range count {
-				if r := shard.Of(i, count); r.Contains(f.namespace) {
-					c.Shard = r
-				}
-			}
-		}
-	}
-	var holds []*held
-	for _, count := range []int{2, 2, 3} {
-		p := f.startController(containing(count))
-		holds = append(holds, p.wire.hold(podPost))
-	}
-	f.untilWorking()
-	f.create(newJob(indexed(6), parallelism(4), perIndexLimit(20)))
-	f.until("all are about to create", func() bool {
-		return !slices.ContainsFunc(holds, func(h *held) bool { return h.count() == 0 })
-	})
-	f.untilSixComplete(holds)
 }
 
 // With a list of namespaces, a shard has the namespaces in its range, and makes no requests for others.

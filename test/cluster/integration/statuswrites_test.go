@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,12 +10,14 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/invariants"
@@ -219,5 +222,59 @@ func TestLargestStatusIsStored(t *testing.T) {
 			f.wantIndexes(f.untilFinished("a", batchv1.JobFailed, c.reason, c.succeeded, 0), c.completed, c.failed)
 			f.wantPodsEver(0)
 		})
+	}
+}
+
+// The controller writes only the status of a Job.
+// Requirements: STV-24
+func TestStatusWritesTouchNothingElse(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.startController()
+	var created []*batchv1.Job
+	for name, job := range map[string]*batchv1.Job{
+		"completes": newJob(indexed(2), successPolicy(countSucceeds(2))),
+		"fails":     withNames("0=Bad", newJob(withRules(1))),
+		"waits":     newJob(suspended),
+	} {
+		job.Name, job.Labels = name, map[string]string{"team": "blue"}
+		job.Finalizers = []string{foreignFinalizer}
+		created = append(created, f.create(job))
+	}
+	f.kubelet.exit(1, f.podOf("fails"))
+	f.kubelet.succeed(f.indexOfJob("completes", 0), f.indexOfJob("completes", 1))
+	f.untilFinished("fails", batchv1.JobFailed, "PodFailurePolicy_Bad", 0, 1)
+	f.untilFinished("completes", batchv1.JobComplete, batchv1.JobReasonSuccessPolicy, 2, 0)
+	f.untilIs("waits", batchv1.JobSuspended)
+	for _, before := range created {
+		f.wantOnlyStatusOf(before, f.history.job(before.Name))
+	}
+}
+
+// wantOnlyStatusOf checks that the controller wrote the status, and no other field.
+func (f *fixture) wantOnlyStatusOf(before, after *batchv1.Job) {
+	f.t.Helper()
+	owned := 0
+	for _, entry := range after.ManagedFields {
+		if entry.Manager != controller.FieldManager {
+			continue
+		}
+		owned++
+		fields := map[string]any{}
+		assert.NoError(f.t, json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields))
+		delete(fields, "f:status")
+		if entry.Subresource != "status" || len(fields) > 0 {
+			f.t.Errorf("Job %s: the controller owns %s through the subresource %q", after.Name, entry.FieldsV1.GetRawString(), entry.Subresource)
+		}
+	}
+	if owned != 1 {
+		f.t.Errorf("Job %s: the controller owns fields in %d entries, want 1", after.Name, owned)
+	}
+	before, after = before.DeepCopy(), after.DeepCopy()
+	for _, job := range []*batchv1.Job{before, after} {
+		job.Status, job.ManagedFields, job.ResourceVersion = batchv1.JobStatus{}, nil, ""
+	}
+	if !equality.Semantic.DeepEqual(before, after) {
+		f.t.Errorf("Job %s was\n%+v\nand is\n%+v", after.Name, before, after)
 	}
 }

@@ -13,11 +13,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
-// These tests do not run in parallel with others, because kube-controller-manager works on all namespaces.
+// replacing makes a controller that replaces the built-in one.
+func replacing(c *controller.Config) { c.ReplaceBuiltin = true }
 
 // With --controllers=*,-job-controller the rest of kube-controller-manager treats our Jobs like the built-in
 // controller's: CronJobs create them, follow them, and limit their history; finished Jobs expire; the garbage collector
@@ -30,7 +31,7 @@ func TestBeside_ReplacementBesideTheOtherControllers(t *testing.T) {
 	f.startController(replacing)
 	f.kubelet.play(everySucceeds)
 	f.create(named("plain", newJob(managedBy(""), completions(3), parallelism(2))))
-	f.create(named("expires", newJob(managedBy(""), completions(1), func(s *batchv1.JobSpec) { s.TTLSecondsAfterFinished = ptr.To(int32(0)) })))
+	f.create(named("expires", newJob(completions(1), func(s *batchv1.JobSpec) { s.TTLSecondsAfterFinished = ptr.To(int32(0)) })))
 	f.createDueCronJob("nightly", newJob(managedBy(""), completions(1)).Spec)
 	f.untilComplete("plain", 3, 0)
 	f.until("the finished Job and its pod have expired", func() bool {
@@ -82,26 +83,23 @@ func TestBeside_TakesOverFromTheBuiltinController(t *testing.T) {
 	f.ours = func(*batchv1.Job) bool { return true }
 	f.create(named("plain", newJob(managedBy(""), completions(6), parallelism(3))))
 	f.create(named("indexed", newJob(managedBy(""), indexed(4))))
-	of := func(job string) which {
-		return func(pod *corev1.Pod) bool { return pod.Labels[batchv1.JobNameLabel] == job && history.IsActive(pod) }
-	}
-	f.kubelet.succeed(f.untilPods(3, "of the plain Job", of("plain"))[0])
-	f.kubelet.succeed(f.untilPods(4, "of the indexed Job", of("indexed"))[0])
+	f.kubelet.succeed(f.untilPods(3, "of the plain Job", ofJob("plain"))[0])
+	f.kubelet.succeed(f.untilPods(4, "of the indexed Job", ofJob("indexed"))[0])
 	f.untilCounts("plain", counts{active: 3, succeeded: 1})
 	f.untilCounts("indexed", counts{active: 3, succeeded: 1})
 	other.stop()
 
 	// Pods end while no controller runs.
-	f.kubelet.succeed(f.untilPods(3, "of the plain Job", of("plain"))[:2]...)
-	f.kubelet.succeed(f.untilPods(3, "of the indexed Job", of("indexed"))[0])
+	f.kubelet.succeed(f.untilPods(3, "of the plain Job", ofJob("plain"))[:2]...)
+	f.kubelet.succeed(f.untilPods(3, "of the indexed Job", ofJob("indexed"))[0])
 	p := f.startController(replacing)
 	f.untilCounts("plain", counts{active: 3, succeeded: 3})
 	f.untilCounts("indexed", counts{active: 2, succeeded: 2})
 	p.stop()
 
 	startBuiltin(t, "job-controller")
-	f.kubelet.succeed(f.untilPods(3, "of the plain Job", of("plain"))...)
-	f.kubelet.succeed(f.untilPods(2, "of the indexed Job", of("indexed"))...)
+	f.kubelet.succeed(f.untilPods(3, "of the plain Job", ofJob("plain"))...)
+	f.kubelet.succeed(f.untilPods(2, "of the indexed Job", ofJob("indexed"))...)
 	f.untilComplete("plain", 6, 0)
 	f.untilComplete("indexed", 4, 0)
 	f.untilReleased()

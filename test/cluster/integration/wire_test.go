@@ -3,7 +3,6 @@ package integration
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -12,8 +11,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // call is one request of a controller.
@@ -75,8 +72,6 @@ type fault struct {
 	wire    *wire
 	match   match
 	disturb disturbance
-	// forges reports whether the responses are not the API server's.
-	forges bool
 
 	// The remaining fields are guarded by wire.mu.
 	lifted bool
@@ -92,18 +87,6 @@ func (w *wire) add(f *fault) *fault {
 	defer w.mu.Unlock()
 	w.faults = append(w.faults, f)
 	return f
-}
-
-// reject responds with an error instead of the API server.
-func (w *wire) reject(m match, code int) *fault {
-	return w.add(&fault{match: m, forges: true, disturb: func(func() (*http.Response, error)) (*http.Response, error) {
-		return forgedAnswer(code), nil
-	}})
-}
-
-// cut drops the request.
-func (w *wire) cut(m match) *fault {
-	return w.add(&fault{match: m, disturb: func(func() (*http.Response, error)) (*http.Response, error) { return nil, errCut }})
 }
 
 // hold delays requests until the fault is lifted.
@@ -221,10 +204,10 @@ func (w *wire) wrap(next http.RoundTripper) http.RoundTripper {
 		} else {
 			response, err = fault.within(request.Context(), send)
 		}
-		if err == nil && (fault == nil || !fault.forges) {
+		if err == nil {
 			c.code = response.StatusCode
 			if c.watch {
-				response.Body = w.follow(request.Context(), c, response.Body)
+				response.Body = w.follow(c, response.Body)
 			}
 		}
 		w.end(c)
@@ -293,32 +276,11 @@ func callOf(request *http.Request) (call, error) {
 	return c, request.Context().Err()
 }
 
-func forgedAnswer(code int) *http.Response {
-	reasons := map[int]metav1.StatusReason{
-		http.StatusConflict:            metav1.StatusReasonConflict,
-		http.StatusInternalServerError: metav1.StatusReasonInternalError,
-		http.StatusForbidden:           metav1.StatusReasonForbidden,
-	}
-	body, err := json.Marshal(metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
-		Status:   metav1.StatusFailure, Code: int32(code), Reason: reasons[code], Message: "forged by the test",
-	})
-	if err != nil {
-		panic(err)
-	}
-	return &http.Response{
-		StatusCode: code, Status: http.StatusText(code), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{"Content-Type": {"application/json"}},
-		Body:   io.NopCloser(bytes.NewReader(body)),
-	}
-}
-
 // unblock ends all holds, so that a controller can stop.
 func (w *wire) unblock() {
 	w.mu.Lock()
 	holds := slices.Clone(w.holds)
 	w.mu.Unlock()
-	w.thaw()
 	for _, h := range holds {
 		h.lift()
 	}

@@ -14,6 +14,9 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the diff")
 
+// Rewriting reports whether the files are written anew.
+func Rewriting() bool { return *rewrite }
+
 // Compare compares a text with the file at path.
 func Compare(t testing.TB, path, got string) {
 	t.Helper()

@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kubemetrics "k8s.io/component-base/metrics"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
@@ -44,6 +45,8 @@ type Runner struct {
 	InjectedWatch func() sim.WatchFault
 	scriptedWatch map[int]sim.WatchFault
 	Delivered     int
+	// registry has the metrics of the world, if it was to have any.
+	registry kubemetrics.KubeRegistry
 }
 
 // commands holds the functions of the commands, which pkg/sim/testdata/README.md explains.
@@ -51,7 +54,7 @@ var commands = map[string]func(*Runner, *testing.T, *datadriven.TestData) string
 	"annotate": (*Runner).annotate, "annotate-pod": annotatePod, "clock": (*Runner).setClock,
 	"create-pod": createPod, "delete-job": (*Runner).deleteJob, "delete-pod": deletePod,
 	"edit": (*Runner).edit, "evict": evict, "fault": (*Runner).fault, "finalize": (*Runner).finalize, "findings": (*Runner).findings,
-	"gates": (*Runner).gates, "job": (*Runner).job, "node-back": nodeBack, "node-deleted": nodeDeleted,
+	"gates": (*Runner).gates, "job": (*Runner).job, "metrics": (*Runner).metrics, "node-back": nodeBack, "node-deleted": nodeDeleted,
 	"one-leader": (*Runner).oneLeader, "orphan-pod": orphanPod, "outage": (*Runner).outage, "phase": phase,
 	"pods": (*Runner).pods, "quota": (*Runner).quota, "reject": (*Runner).reject, "relabel": relabel, "relist": (*Runner).relist, "reshard": (*Runner).reshard,
 	"restart": (*Runner).restart, "run": (*Runner).runWorld, "script": (*Runner).script, "second-leader": (*Runner).secondLeader,

@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	kubemetrics "k8s.io/component-base/metrics"
+	"k8s.io/utils/clock"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
@@ -38,6 +41,10 @@ func (s *Runner) newWorld(t *testing.T, d *datadriven.TestData) string {
 	o.Latency = duration(t, d, "latency", 0)
 	scanIf(t, d, "replace-builtin", &o.Controller.ReplaceBuiltin)
 	setFeatures(t, d, &o.Controller.Limits.Features)
+	if s.registry = nil; d.HasArg("metrics") {
+		s.registry = kubemetrics.NewKubeRegistry()
+		o.Controller.Metrics = metrics.New(s.registry, clock.RealClock{})
+	}
 	s.begin(o)
 	return "ok\n"
 }
