@@ -90,7 +90,7 @@ func TestUnsupportedSchedulingGetsOneEvent(t *testing.T) {
 	}}
 	f.addJob(job)
 	for range 2 {
-		assert.NoError(t, f.sync())
+		f.syncs()
 	}
 	heard.want(t, "a gang", "Warning SchedulingNotSupported: No pods are created: the Job requests workload-aware scheduling (spec.scheduling.schedulingPolicy.gang), which this controller does not support")
 }

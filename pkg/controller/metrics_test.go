@@ -17,7 +17,6 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
@@ -86,8 +85,7 @@ func TestSyncsAreCounted(t *testing.T) {
 		if c.change != nil {
 			c.change(job)
 		}
-		f.addJob(job)
-		f.engine.Trust(job)
+		f.addTrusted(job)
 		for i := range max(c.pods, -c.pods) {
 			if c.pods < 0 {
 				f.addPods(misplaced(fmt.Sprint("p", i), job))
@@ -116,8 +114,7 @@ func TestSyncsAreCounted(t *testing.T) {
 func TestDeletedJobIsNoError(t *testing.T) {
 	f, registry := newMetered(t)
 	job := ourJob(1)
-	f.addJob(job)
-	f.engine.Trust(job)
+	f.addTrusted(job)
 	f.statusErr = jobNotFound("train")
 	if _, err := f.engine.Sync(context.Background(), job.UID); err != nil || f.did("status") != 1 {
 		t.Errorf("%v after %v", err, f.calls)
@@ -140,9 +137,7 @@ func TestBackoffIsCountedAsCreation(t *testing.T) {
 	f.addJob(job)
 	f.addPods(failed)
 	f.engine.Trust(job)
-	if _, err := f.engine.Sync(context.Background(), job.UID); err != nil {
-		t.Fatal(err)
-	}
+	f.syncs()
 	if got := counted(t, registry, "job_syncs_total"); f.did("create") != 0 || got["job_syncs_total pods_created NonIndexed success"] != 1 {
 		t.Errorf("%v after %v", got, f.calls)
 	}
@@ -170,8 +165,7 @@ func TestStaleSyncsAreCounted(t *testing.T) {
 func TestForeignStatusIsNoticed(t *testing.T) {
 	f, registry := newMetered(t)
 	job := ourJob(2)
-	f.addJob(job)
-	f.engine.Trust(job)
+	f.addTrusted(job)
 	edited := job.DeepCopy()
 	edited.ResourceVersion = "2"
 	edited.Status.Failed = 3
@@ -186,18 +180,15 @@ func TestForeignStatusIsNoticed(t *testing.T) {
 
 // MGB-16, JOB-50: the first of several tries without a response was stored. It is recognized as ours and reported once.
 func TestOneOfSeveralTriesWasStored(t *testing.T) {
-	clock := clocktesting.NewFakeClock(testTime)
-	registry := kubemetrics.NewKubeRegistry()
-	f := newFakeCluster(t, func(c *Config) { c.Clock, c.Metrics = clock, metrics.New(registry, clock) })
+	f, registry := newMetered(t)
 	job := ourJob(0)
-	f.addJob(job)
-	f.engine.Trust(job)
+	f.addTrusted(job)
 	f.statusErr = errors.New("EOF")
 	sent := []*batchv1.Job{}
 	f.onStatus = func(job *batchv1.Job) { sent = append(sent, job) }
 	for range 3 {
 		_, _ = f.engine.Sync(context.Background(), job.UID)
-		clock.Step(2 * time.Second)
+		f.clock.Step(2 * time.Second)
 	}
 	stored := sent[0]
 	stored.ResourceVersion = "2"
@@ -219,8 +210,7 @@ func TestOneOfSeveralTriesWasStored(t *testing.T) {
 func TestReplacedJobIsNoError(t *testing.T) {
 	f, _ := newMetered(t)
 	job := ourJob(1)
-	f.addJob(job)
-	f.engine.Trust(job)
+	f.addTrusted(job)
 	f.statusErr = conflict("train")
 	f.live = job.DeepCopy()
 	f.live.UID = "another"
@@ -254,41 +244,21 @@ func TestAPICallsAreCounted(t *testing.T) {
 // The age of the oldest finished pod that holds its finalizer, and the time that a Job
 // takes to finish after its last pod.
 func TestWaitingIsMeasured(t *testing.T) {
-	clock := clocktesting.NewFakeClock(testTime)
-	registry := kubemetrics.NewKubeRegistry()
-	m := metrics.New(registry, clock)
-	d, cache := NewDispatcher(Config{Metrics: m, Clock: clock}, &fakeQueue{})
-	f := &fakeCluster{t: t, cache: cache}
-	f.pods = map[types.UID]*corev1.Pod{}
-	f.fail = func(reconcile.PodRef) error { return nil }
-	f.webhook = func(*corev1.Pod) {}
-	f.version = 100
-	f.engine = NewEngine(Config{Metrics: m, Clock: clock}, cache, cluster.Cluster{Jobs: fakeJobs{f}, Pods: fakePods{f}, List: f, Parallel: f.parallel})
-	d.OnPodEnded(f.engine.PodEnded)
-
+	w := newWaitingCluster(t)
 	job := ourJob(1)
-	f.addJob(job)
-	f.engine.Trust(job)
+	w.addTrusted(job)
 	pod := runningPod("a", job)
-	f.addPods(pod)
+	w.addPods(pod)
 	done := pod.DeepCopy()
 	done.ResourceVersion = "8"
 	done.Status.Phase = corev1.PodSucceeded
 	done.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(testTime)}}}}
-	f.addPods(done)
-	clock.Step(7 * time.Second)
-	if got := counted(t, registry, "oldest"); got["oldest_uncounted_pod_age_seconds"] != 7 {
-		t.Errorf("%v", got)
-	}
-	if _, err := f.engine.Sync(context.Background(), job.UID); err != nil {
-		t.Fatal(err)
-	}
-	if got := counted(t, registry, "oldest"); len(got) != 0 {
-		t.Errorf("after the pod was counted: %v", got)
-	}
-	if got := counted(t, registry, "job_finish_delay"); got["job_finish_delay_seconds NonIndexed succeeded"] != 1 {
-		t.Errorf("%v after %v", got, f.calls)
-	}
+	w.addPods(done)
+	w.clock.Step(7 * time.Second)
+	w.expect("when the pod has ended", "oldest", map[string]float64{"oldest_uncounted_pod_age_seconds": 7})
+	w.sync()
+	w.expect("after the pod was counted", "oldest", map[string]float64{})
+	w.expect("after the pod was counted", "job_finish_delay", map[string]float64{"job_finish_delay_seconds NonIndexed succeeded": 1})
 }
 
 // A process that becomes the leader again sees its pods anew: none is counted as held twice, and the age of a pod

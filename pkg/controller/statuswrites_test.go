@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
@@ -36,8 +35,7 @@ func TestPodsAreListedAfterAnAmbiguousCreation(t *testing.T) {
 	} {
 		r := refusing(t, func() error { return c.err })
 		job := ourJob(1)
-		r.addJob(job)
-		r.engine.Trust(job)
+		r.addTrusted(job)
 		if _, err := r.sync(); err == nil || r.did("create") != 1 || r.did("list") != c.lists {
 			t.Errorf("%v: %v, calls %q", c.err, err, r.calls)
 		}
@@ -52,11 +50,9 @@ func TestPodsAreListedAfterAnAmbiguousCreation(t *testing.T) {
 // then.
 // Requirements: JOB-18
 func TestUnansweredWriteKeepsItsBackoff(t *testing.T) {
-	clock := clocktesting.NewFakeClock(testTime)
-	f := newFakeCluster(t, func(c *Config) { c.Clock = clock })
+	f := newFakeCluster(t, nil)
 	job := ourJob(1)
-	f.addJob(job)
-	f.engine.Trust(job)
+	f.addTrusted(job)
 	failed := runningPod("failed", job)
 	failed.Status.Phase = corev1.PodFailed
 	failed.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
@@ -75,7 +71,7 @@ func TestUnansweredWriteKeepsItsBackoff(t *testing.T) {
 	if _, err := f.engine.Sync(t.Context(), "uid"); err != nil {
 		t.Fatal(err)
 	}
-	clock.Step(f.engine.config.BatchPeriod)
+	f.clock.Step(f.engine.config.BatchPeriod)
 	result, err := f.engine.Sync(t.Context(), "uid")
 	if err != nil || f.did("create") != 0 || f.cache.Job("uid").Status.Failed != 1 {
 		t.Errorf("%v, calls %q, status %+v", err, f.calls, f.cache.Job("uid").Status)

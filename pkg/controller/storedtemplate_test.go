@@ -86,7 +86,7 @@ func TestTemplateThatCannotBeKeptMakesNoPods(t *testing.T) {
 		f.engine.cluster.CreateJSON = f.createJSON(&created)
 		job := decodeJob(t, storedJob(1, template))
 		assert.NoError(t, f.cache.JobStore("").Add(job))
-		err := f.sync()
+		_, err := f.sync()
 		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), field) || f.did("create") != 0 || created != 0 || f.did("list") != 0 {
 			t.Errorf("%s: %v, calls %q", field, err, f.calls)
 		}
