@@ -75,8 +75,7 @@ func TestRunsOfACronJobOpen(t *testing.T) {
 // O opens the CronJob of the Job under the cursor, if it has one.
 // Requirements: CRJ-13.
 func TestCronJobOpensFromItsJob(t *testing.T) {
-	b := open(t, nightly(), size{80, 24}, nil)
-	b.press("O")
+	b := open(t, nightly(), size{80, 24}, nil, "O")
 	if focus := b.screens.top().Focus(); focus.CronJob != nightlyKey {
 		t.Errorf("%+v\n%s", focus, b.picture())
 	}
@@ -138,8 +137,7 @@ func TestCronJobRunsNow(t *testing.T) {
 	if at := b.screens.top().Focus().Job; at.Name != "nightly-x7k2p" || runner.runs != 2 || !strings.Contains(b.picture(), "Created job nightly-x7k2p") {
 		t.Errorf("%s\n%s", at, b.picture())
 	}
-	b = open(t, nightly(), size{80, 24}, startsWithNightly)
-	b.press("R")
+	b = open(t, nightly(), size{80, 24}, startsWithNightly, "R")
 	assert.Contains(t, b.picture(), "no key R here")
 }
 

@@ -59,8 +59,8 @@ type testbed struct {
 	savedTo string
 }
 
-// open shows a Snapshot. change sets further options.
-func open(t testing.TB, s *snapshot.Snapshot, at size, change func(*Options)) *testbed {
+// open shows a Snapshot, and presses keys. change sets further options.
+func open(t testing.TB, s *snapshot.Snapshot, at size, change func(*Options), keys ...string) *testbed {
 	t.Helper()
 	b := &testbed{t: t, now: s.Time, source: &still{snap: s}}
 	o := Options{
@@ -78,6 +78,7 @@ func open(t testing.TB, s *snapshot.Snapshot, at size, change func(*Options)) *t
 	b.send(tea.WindowSizeMsg{Width: at.width, Height: at.height})
 	b.send(tickMsg(b.now))
 	b.send(snapshotMsg{snap: s})
+	b.press(keys...)
 	return b
 }
 
@@ -182,8 +183,7 @@ func goldens(t *testing.T, name string, s *snapshot.Snapshot, change func(*Optio
 			if looks != nil {
 				looks(o)
 			}
-		})
-		b.press(keys...)
+		}, keys...)
 		checkFrame(t, b, at)
 		return b
 	}

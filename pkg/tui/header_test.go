@@ -37,9 +37,7 @@ func header(b *testbed) []string { return strings.Split(b.picture(), "\n")[1:4] 
 func changed(t *testing.T, fixture string, change func(*explain.Report)) *snapshot.Snapshot {
 	t.Helper()
 	s := load(t, fixture)
-	r := *s.Job.Report
-	change(&r)
-	s.Job = &snapshot.Job{Report: &r}
+	change(s.Job.Report)
 	return s
 }
 

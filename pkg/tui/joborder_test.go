@@ -159,8 +159,7 @@ func TestLogsOfAJob(t *testing.T) {
 	}
 	without := load(t, "quota")
 	without.Job.Report.Pods, without.Job.Report.Causes = nil, nil
-	b := open(t, without, size{80, 24}, nil)
-	b.press("l")
+	b := open(t, without, size{80, 24}, nil, "l")
 	shows(b, "The Job has no pods yet.")
 	checkFrame(t, b, size{80, 24})
 }

@@ -84,8 +84,7 @@ func TestEscapeGoesBack(t *testing.T) {
 // ctrl+c quits from everywhere, also from a prompt and the help.
 func TestInterruptEndsEverywhere(t *testing.T) {
 	for _, keys := range [][]string{{}, {"?"}, {"e"}, {"6", "/"}, {"6", "/", "a"}, {"space"}, {"5", "enter"}} {
-		b := open(t, load(t, "three-causes"), size{80, 24}, nil)
-		b.press(keys...)
+		b := open(t, load(t, "three-causes"), size{80, 24}, nil, keys...)
 		assert.Equalf(t, gives(b.press("ctrl+c")), interrupts, "after %v it gives", keys)
 	}
 }
@@ -100,9 +99,7 @@ func TestSpaceHoldsThePicture(t *testing.T) {
 	for i := range 3 {
 		done := int32(4 + i)
 		news := changed(t, "running-success-policy", func(r *explain.Report) {
-			x := *r.Indexes
-			x.CompletedCount = done
-			r.Indexes, r.ObservedAt = &x, metav1.NewTime(r.ObservedAt.Add(10*time.Second))
+			r.Indexes.CompletedCount, r.ObservedAt = done, metav1.NewTime(r.ObservedAt.Add(10*time.Second))
 		})
 		news.Seq = uint64(2 + i)
 		if cmd := b.send(snapshotMsg{snap: news}); cmd == nil {
@@ -140,8 +137,7 @@ func TestTimesAreRelativeOrOfTheDay(t *testing.T) {
 // Requirements: VIE-11
 func TestSnapshotIsWritten(t *testing.T) {
 	s := load(t, "quota")
-	b := open(t, s, size{80, 24}, nil)
-	b.press("w")
+	b := open(t, s, size{80, 24}, nil, "w")
 	shows(b, "write to: batchjob-default-train.json")
 	b.do(b.press("esc"))
 	b.press("w")
@@ -344,8 +340,7 @@ func TestAnswerIsEditedAndTaken(t *testing.T) {
 // The cursor in a long answer stays visible.
 func TestCursorOfALongAnswerIsOnTheScreen(t *testing.T) {
 	for _, at := range []size{{20, 10}, {60, 20}} {
-		b := open(t, load(t, "three-causes"), at, nil)
-		b.press("6", "/")
+		b := open(t, load(t, "three-causes"), at, nil, "6", "/")
 		b.write("日本" + strings.Repeat("abcdefghij", 40) + "END")
 		b.send(tea.PasteMsg{Content: "\x1b]0;x\x07"})
 		checkFrame(t, b, at)
@@ -591,11 +586,7 @@ func TestTerminalShowsItsProgressBar(t *testing.T) {
 	if got := b.View().ProgressBar; got != nil {
 		t.Errorf("the list: %+v", got)
 	}
-	over := changed(t, "running", func(r *explain.Report) {
-		x := *r.Indexes
-		x.CompletedCount = 1000
-		r.Indexes = &x
-	})
+	over := changed(t, "running", func(r *explain.Report) { r.Indexes.CompletedCount = 1000 })
 	if got := open(t, over, size{80, 24}, nil).View().ProgressBar; got.Value != 100 {
 		t.Errorf("more than all: %+v", got)
 	}
@@ -607,8 +598,7 @@ func TestExplanationStaysWhole(t *testing.T) {
 	s := load(t, "three-causes")
 	want := strings.TrimSpace(ansi.Strip(explanationOf(s.Job.Report, 80)))
 	for _, keys := range [][]string{{}, {"4"}, {"e"}, {"?"}, {"5", "/", "x"}, {"5", "enter"}} {
-		b := open(t, s, size{80, 24}, nil)
-		b.press(keys...)
+		b := open(t, s, size{80, 24}, nil, keys...)
 		for _, end := range []string{"q", "ctrl+c"} {
 			b.press(end)
 			assert.Equalf(t, strings.TrimSpace(ansi.Strip(b.Scrollback())), want, "after %v and %s", keys, end)
@@ -625,8 +615,7 @@ func TestTheViewAnswersInTheWordsOfWhy(t *testing.T) {
 	}
 	for _, path := range files {
 		s := load(t, strings.TrimSuffix(filepath.Base(path), ".yaml"))
-		b := open(t, s, size{160, 100}, nil)
-		b.press("e")
+		b := open(t, s, size{160, 100}, nil, "e")
 		want := strings.Replace(explanationOf(s.Job.Report, 160), "--full: ", "key a: ", 1)
 		if got := ansi.Strip(b.View().Content); !strings.Contains(withoutSpace(got), withoutSpace(want)) {
 			t.Errorf("%s:\n%s\nhas not\n%s", path, got, want)
@@ -726,8 +715,7 @@ func TestJobOpenedWhilePausedIsShown(t *testing.T) {
 	s := load(t, "running-success-policy")
 	listed := *s
 	listed.Focus, listed.Job = snapshot.Focus{}, nil
-	b := open(t, &listed, size{80, 24}, nil)
-	b.press("space", "enter")
+	b := open(t, &listed, size{80, 24}, nil, "space", "enter")
 	shows(b, "Reading job")
 	opened := *s
 	opened.Seq = 2
@@ -738,11 +726,7 @@ func TestJobOpenedWhilePausedIsShown(t *testing.T) {
 	read.Seq = 3
 	b.send(snapshotMsg{snap: &read})
 	shows(b, "3/10", "paused")
-	later := changed(t, "running-success-policy", func(r *explain.Report) {
-		x := *r.Indexes
-		x.CompletedCount = 7
-		r.Indexes = &x
-	})
+	later := changed(t, "running-success-policy", func(r *explain.Report) { r.Indexes.CompletedCount = 7 })
 	later.Seq = 4
 	b.send(snapshotMsg{snap: later})
 	shows(b, "3/10", "paused")
@@ -781,8 +765,7 @@ func TestCrowdedLinesKeepTheirKeys(t *testing.T) {
 	s := load(t, "running-success-policy")
 	since := s.Time.Add(-time.Minute)
 	s.Link = snapshot.Link{StaleSince: &since, Why: strings.Repeat("connection refused; ", 10)}
-	b := open(t, s, size{60, 20}, nil)
-	b.press("e")
+	b := open(t, s, size{60, 20}, nil, "e")
 	shows(b, "… › Explain", "stale since", "Retrying: connection refused", "? help")
 	checkFrame(t, b, size{60, 20})
 }

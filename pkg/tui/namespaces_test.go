@@ -109,8 +109,7 @@ func TestNAsksForANamespace(t *testing.T) {
 
 // Requirements: VIE-10, VIE-07
 func TestNIsOnlyAKeyOfTheList(t *testing.T) {
-	b := open(t, jobsSnapshot(someJobs()...), size{80, 24}, nil)
-	b.press("N")
+	b := open(t, jobsSnapshot(someJobs()...), size{80, 24}, nil, "N")
 	shows(b, "no key N here")
 }
 
@@ -136,7 +135,6 @@ func TestOneNamespaceAfterAll(t *testing.T) {
 	b.o.Namespace = "default"
 	b.press("0")
 	assert.Equalf(t, n.current, "default", "it opened %q", n.opened)
-	b = open(t, jobsSnapshot(someJobs()...), size{80, 24}, nil)
-	b.press("0")
+	b = open(t, jobsSnapshot(someJobs()...), size{80, 24}, nil, "0")
 	shows(b, "no key 0 here")
 }
