@@ -85,8 +85,17 @@ func started(t *testing.T, r *Plan) *batchv1.Job {
 	return job
 }
 
+// created returns the indexes for which the controller creates pods.
+func created(job *batchv1.Job) string {
+	var indexes []int32
+	for _, pod := range reconcile.Compute(reconcile.Observation{Job: job}, reconcile.DefaultConfig()).Create {
+		indexes = append(indexes, pod.Index)
+	}
+	return indexset.Of(indexes...).String()
+}
+
 // Issue 18: the retry runs the failed indexes and the ones that never completed, and counts the others as completed.
-// Requirements: RTY-01, RTY-02
+// Requirements: RTY-01, RTY-02, RTY-04
 func TestRetryRunsWhatIsMissing(t *testing.T) {
 	job := newJob(10, "0-2,4-6,8", "3,7")
 	for _, c := range []struct {
@@ -113,6 +122,10 @@ func TestRetryRunsWhatIsMissing(t *testing.T) {
 		runs := started(t, r)
 		if *runs.Spec.Suspend || *runs.Spec.Parallelism != 5 || IsPending(runs) || runs.Spec.Completions == nil || *runs.Spec.Completions != 10 {
 			t.Errorf("%s: %+v", c.what, runs.Spec)
+		}
+		for range 2 { // The status is enough: the annotation is for people.
+			assert.Equal(t, created(runs), c.indexes, c.what)
+			delete(runs.Annotations, IndexesAnnotation)
 		}
 		if rest := indexset.Below(10).Difference(r.Indexes); runs.Status.CompletedIndexes != rest.String() || int(runs.Status.Succeeded) != rest.Len() {
 			t.Errorf("%s: status %+v", c.what, runs.Status)
@@ -354,23 +367,6 @@ func TestFamiliesComplete(t *testing.T) {
 	}
 }
 
-// Issue 18: reconcile runs exactly the retry's indexes after the Steps.
-// Requirements: RTY-04
-func TestCoreRunsTheRetry(t *testing.T) {
-	r, err := make1(t, newJob(10, "0-2,4-6,8,9", "3,7"), Request{})
-	assert.NoError(t, err)
-	job := started(t, r)
-	for _, annotated := range []bool{true, false} {
-		if !annotated {
-			delete(job.Annotations, IndexesAnnotation)
-		}
-		plan := reconcile.Compute(reconcile.Observation{Job: job}, reconcile.DefaultConfig())
-		if len(plan.Create) != 2 || plan.Create[0].Index != 3 || plan.Create[1].Index != 7 {
-			t.Errorf("annotated %v: %+v", annotated, plan.Create)
-		}
-	}
-}
-
 // A retry that is scaled up runs the indexes it gains, whether it was created to run all indexes or some.
 //
 // Requirements: RTY-25
@@ -384,13 +380,7 @@ func TestScaledRetryRunsTheIndexesItGains(t *testing.T) {
 		if runs := Runs(job); runs.String() != want {
 			t.Errorf("%s: it runs %s", failed, runs)
 		}
-		var created []int32
-		for _, pod := range reconcile.Compute(reconcile.Observation{Job: job}, reconcile.DefaultConfig()).Create {
-			created = append(created, pod.Index)
-		}
-		if got := indexset.Of(created...); got.String() != want {
-			t.Errorf("%s: pods are created for %s", failed, got)
-		}
+		assert.Equalf(t, created(job), want, "%s: pods are created for", failed)
 	}
 }
 
