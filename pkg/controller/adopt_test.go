@@ -3,7 +3,6 @@ package controller
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -238,8 +237,6 @@ func TestStrayBringsASyncToItsJobs(t *testing.T) {
 			held.DeletionTimestamp = &metav1.Time{Time: testTime}
 		}
 		_ = cache.PodStore("").Add(held)
-		if !slices.Equal(q.added, []types.UID{"finished"}) {
-			t.Errorf("deleting %v: syncs of %q", deleting, q.added)
-		}
+		assert.SlicesEqual(t, q.added, []types.UID{"finished"}, "syncs of", "deleting", deleting)
 	}
 }

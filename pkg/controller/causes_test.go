@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func exited(name string, code int32, reason string) corev1.ContainerStatus {
@@ -171,9 +172,7 @@ func running(name string, restarts int32, last *corev1.ContainerState) corev1.Co
 func TestCausesWithoutRuleNames(t *testing.T) {
 	config := reconcile.DefaultConfig()
 	config.Features = reconcile.Features{PodReplacementPolicy: true}
-	if names := reconcile.Compute(reconcile.Observation{Job: policyJob()}, config).Findings.RuleNames; names.Name(1) != "" {
-		t.Errorf("%q", names)
-	}
+	assert.Equal(t, reconcile.Compute(reconcile.Observation{Job: policyJob()}, config).Findings.RuleNames.Name(1), "")
 }
 
 // A cause is reported only once the failure is stored, or its pod released (JOB-47).

@@ -37,9 +37,7 @@ func TestJobsThatEndComeFirst(t *testing.T) {
 		}
 		queue.Done(job)
 	}
-	if want := []types.UID{"c", "d", "a", "a", "b", "e"}; !slices.Equal(order, want) {
-		t.Errorf("%q, want %q", order, want)
-	}
+	assert.SlicesEqual(t, order, []types.UID{"c", "d", "a", "a", "b", "e"})
 }
 
 // A small Job creates its pods beside the calls of other small Jobs, and once all of them have ended, its calls come

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -97,16 +96,12 @@ func TestSyncsAreCounted(t *testing.T) {
 			f.fail = func(reconcile.PodRef) error { return errors.New("no") }
 		}
 		_, _ = f.engine.Sync(context.Background(), job.UID)
-		if got := counted(t, registry, "job_syncs_total"); !maps.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		assert.DeepEqual(t, counted(t, registry, "job_syncs_total"), c.want, name)
 		durations := map[string]float64{}
 		for sample, n := range c.want {
 			durations[strings.Replace(sample, "job_syncs_total", "job_sync_duration_seconds", 1)] = n
 		}
-		if got := counted(t, registry, "job_sync_duration_seconds"); !maps.Equal(got, durations) {
-			t.Errorf("%s: %v, want %v", name, got, durations)
-		}
+		assert.DeepEqual(t, counted(t, registry, "job_sync_duration_seconds"), durations, name)
 	}
 }
 
@@ -119,9 +114,7 @@ func TestDeletedJobIsNoError(t *testing.T) {
 	if _, err := f.engine.Sync(context.Background(), job.UID); err != nil || f.did("status") != 1 {
 		t.Errorf("%v after %v", err, f.calls)
 	}
-	if got := counted(t, registry, "job_syncs_total"); got["job_syncs_total pods_created NonIndexed success"] != 1 {
-		t.Errorf("%v", got)
-	}
+	assert.Equal(t, counted(t, registry, "job_syncs_total")["job_syncs_total pods_created NonIndexed success"], 1)
 }
 
 // JOB-49: a pod that waits for its back-off counts as created.
@@ -151,14 +144,10 @@ func TestStaleSyncsAreCounted(t *testing.T) {
 	f.addJob(job)
 	_, _ = f.engine.Sync(context.Background(), job.UID)
 	want := map[string]float64{"stale_sync_skips_total  pods": 1}
-	if got := counted(t, registry, "stale_sync_skips"); !maps.Equal(got, want) {
-		t.Errorf("of an unknown status: %v", got)
-	}
+	assert.DeepEqual(t, counted(t, registry, "stale_sync_skips"), want, "of an unknown status")
 	f.engine.Trust(job)
 	_, _ = f.engine.Sync(context.Background(), job.UID)
-	if got := counted(t, registry, "stale_sync_skips"); !maps.Equal(got, want) {
-		t.Errorf("of a status that is our own: %v", got)
-	}
+	assert.DeepEqual(t, counted(t, registry, "stale_sync_skips"), want, "of a status that is our own")
 }
 
 // MGB-16: another client writes the status of our Jobs.
@@ -172,9 +161,7 @@ func TestForeignStatusIsNoticed(t *testing.T) {
 	edited.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kube-controller-manager", Subresource: "status"}, {Manager: FieldManager, Subresource: "status"}, {Manager: "user"}}
 	f.addJob(edited)
 	_, _ = f.engine.Sync(context.Background(), job.UID)
-	if got := counted(t, registry, "foreign_status"); got["foreign_status_writes_total"] != 1 {
-		t.Errorf("%v", got)
-	}
+	assert.Equal(t, counted(t, registry, "foreign_status")["foreign_status_writes_total"], 1)
 	assert.SlicesEqual(t, otherManagers(edited), []string{"kube-controller-manager"}, "by")
 }
 
@@ -201,9 +188,7 @@ func TestOneOfSeveralTriesWasStored(t *testing.T) {
 		t.Errorf("%v after %v", got, f.calls)
 	}
 	want := map[string]float64{"jobs_finished_total NonIndexed CompletionsReached succeeded": 1}
-	if got := counted(t, registry, "jobs_finished"); !maps.Equal(got, want) {
-		t.Errorf("%v", got)
-	}
+	assert.DeepEqual(t, counted(t, registry, "jobs_finished"), want)
 }
 
 // SCL-06: a Job that was replaced by another Job of its name is gone, and that is not an error.
@@ -278,11 +263,7 @@ func TestSecondTermBeginsAnew(t *testing.T) {
 		f.addPods(pod)
 	}
 	want := map[string]float64{"terminated_pods_tracking_finalizer_total add": 2, "terminated_pods_tracking_finalizer_total delete": 1}
-	if got := counted(t, registry, "terminated_pods"); !maps.Equal(got, want) {
-		t.Errorf("%v", got)
-	}
+	assert.DeepEqual(t, counted(t, registry, "terminated_pods"), want)
 	NewDispatcher(Config{Metrics: m, Clock: clock}, &fakeQueue{})
-	if got := counted(t, registry, "oldest"); len(got) != 0 {
-		t.Errorf("without pods: %v", got)
-	}
+	assert.Equal(t, len(counted(t, registry, "oldest")), 0, "without pods")
 }

@@ -91,9 +91,7 @@ func TestConflictOnCreationIsAnError(t *testing.T) {
 	dispatcher, _ := NewDispatcher(r.engine.config, queue)
 	_, err := r.sync()
 	dispatcher.Synced("uid", Result{}, err)
-	if queue.retries != 1 {
-		t.Errorf("%d retries are asked for", queue.retries)
-	}
+	assert.Equal(t, queue.retries, 1, "retries")
 	why = nil
 	if _, err := r.sync(); err != nil || r.did("create") != 2 || r.active() != 2 {
 		t.Errorf("%v, calls %q, active %d", err, r.calls, r.active())
@@ -130,9 +128,7 @@ func TestBatchesDoubleUntilACreationIsRefused(t *testing.T) {
 		if _, err = r.sync(); r.did("create") != c.again || (err != nil) != (c.quota < c.wanted) {
 			t.Errorf("quota %d of %d: %d calls in the next sync, want %d; %v", c.quota, c.wanted, r.did("create"), c.again, err)
 		}
-		if want := int32(min(c.quota, c.wanted)); r.active() != want {
-			t.Errorf("quota %d of %d: active %d", c.quota, c.wanted, r.active())
-		}
+		assert.Equalf(t, r.active(), int32(min(c.quota, c.wanted)), "quota %d of %d: active", c.quota, c.wanted)
 	}
 }
 
@@ -206,9 +202,7 @@ func TestStartTimeIsNotHeldUp(t *testing.T) {
 		if at > c.first || active > at || created != c.pods {
 			t.Errorf("%s: startTime after %d creations, with active %d; %d pods", name, at, active, created)
 		}
-		if ramp := r.engine.memory.get("uid").ramp; ramp != 0 {
-			t.Errorf("%s: the next sync begins with %d creations", name, ramp)
-		}
+		assert.Equalf(t, r.engine.memory.get("uid").ramp, 0, "%s: creations at the start of the next sync", name)
 	}
 }
 

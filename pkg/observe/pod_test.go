@@ -183,9 +183,7 @@ func TestOnlyAControllingJobOwnsAPod(t *testing.T) {
 		"other kind":     {metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", UID: "u", Controller: ptr.To(true)}, ""},
 	} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{c.ref}}}
-		if got := JobUID(pod); string(got) != c.want {
-			t.Errorf("%s: got %q", name, got)
-		}
+		assert.Equal(t, string(JobUID(pod)), c.want, name)
 	}
 }
 

@@ -284,9 +284,7 @@ func TestAllFailWithTheJob(t *testing.T) {
 	o := observeJob(sized(3, 3), backoffLimit(0), replacing(batchv1.Failed)).
 		with("f", failedPod(1, time.Minute)).with("r").with("t", deletedPod(time.Minute)).with("u", deletedPod(time.Minute), untracked).with("v", untracked)
 	plan := o.want(t, `status active 0 terminating 4 succeeded 0 failed 0 completedIndexes "" uncounted [] [f r t] FailureTarget=True/BackoffLimitExceeded`)
-	if f := plan.Findings.RecordedFailed; len(f) != 3 {
-		t.Errorf("%+v", f)
-	}
+	assert.Equal(t, len(plan.Findings.RecordedFailed), 3)
 	o.carryOut(t, plan)
 	// The results of the other pods change nothing.
 	ended(o.pod(t, "r"), corev1.PodSucceeded)

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -319,9 +318,7 @@ func TestConditionsStay(t *testing.T) {
 		o := observeJob(custom, interim(c), suspend, backoffLimit(0), deadline(1), counters(1, 7), failurePolicy(onExit("FailJob", 1))).
 			with("f", failedPod(1, time.Hour)).with("s", succeededPod(time.Hour)).with("t", deletedPod(0), untracked)
 		o.settle(t)
-		if !reflect.DeepEqual(o.Job.Status.Conditions, observeJob(custom, interim(c)).Job.Status.Conditions) {
-			t.Errorf("%s: %s", c, statusText(&o.Job.Status))
-		}
+		assert.DeepEqual(t, o.Job.Status.Conditions, observeJob(custom, interim(c)).Job.Status.Conditions, c, statusText(&o.Job.Status))
 	}
 	// A condition that a client set to False has no effect, until it is needed.
 	falseTarget := condition(failureTarget, corev1.ConditionFalse, "Theirs", "theirs")
@@ -369,9 +366,7 @@ func TestFirstReasonToEndCounts(t *testing.T) {
 					c.apply(o)
 				}
 				_, reason, _ := fateOf(o.compute())
-				if reason != first.reason {
-					t.Errorf("%s and %s: %s", first.reason, second.reason, reason)
-				}
+				assert.Equal(t, reason, first.reason, "with", second.reason)
 			}
 		}
 		// Each of them alone is a reason.

@@ -252,9 +252,7 @@ func TestFamilyOfReplacedJob(t *testing.T) {
 	assert.NoError(t, err)
 	old := started(t, r)
 	job.UID = "replaced"
-	if family := FamilyOf(job, []*batchv1.Job{old, job}); len(family) != 1 {
-		t.Errorf("%d Jobs", len(family))
-	}
+	assert.Equal(t, len(FamilyOf(job, []*batchv1.Job{old, job})), 1, "Jobs")
 }
 
 // Issue 18: labels and annotations of other owners and tools are dropped and listed; the queue is set when the Job may
@@ -377,9 +375,7 @@ func TestScaledRetryRunsTheIndexesItGains(t *testing.T) {
 		assert.NoError(t, err)
 		job := started(t, r)
 		job.Spec.Completions, job.Spec.Parallelism = ptr.To[int32](8), ptr.To[int32](8)
-		if runs := Runs(job); runs.String() != want {
-			t.Errorf("%s: it runs %s", failed, runs)
-		}
+		assert.Equalf(t, Runs(job).String(), want, "%s: it runs", failed)
 		assert.Equalf(t, created(job), want, "%s: pods are created for", failed)
 	}
 }

@@ -58,9 +58,7 @@ func watchFailures(t *testing.T, indexes, retries int32) (most int, longest time
 func TestHeldFailuresAreBounded(t *testing.T) {
 	for _, retries := range []int32{1, 6} {
 		most, longest := watchFailures(t, 20, retries)
-		if most != 20 {
-			t.Errorf("%d retries: %d failed pods hold their finalizer at once, of 20 indexes", retries, most)
-		}
+		assert.Equalf(t, most, 20, "%d retries: failed pods that hold their finalizer at once", retries)
 		if longest > 3*time.Second {
 			t.Errorf("%d retries: a failed pod keeps its finalizer %v longer than its index waits", retries, longest)
 		}

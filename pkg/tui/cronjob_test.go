@@ -76,9 +76,7 @@ func TestRunsOfACronJobOpen(t *testing.T) {
 // Requirements: CRJ-13.
 func TestCronJobOpensFromItsJob(t *testing.T) {
 	b := open(t, nightly(), size{80, 24}, nil, "O")
-	if focus := b.screens.top().Focus(); focus.CronJob != nightlyKey {
-		t.Errorf("%+v\n%s", focus, b.picture())
-	}
+	assert.Equal(t, b.screens.top().Focus().CronJob, nightlyKey, b.picture())
 	b.press("esc", "down", "O")
 	assert.Contains(t, b.picture(), "no CronJob owns this Job")
 }

@@ -29,9 +29,7 @@ func TestTabChoosesACommand(t *testing.T) {
 	const second = "kubectl logs three-causes-4-n4wwq -n three-causes"
 	for _, keys := range [][]string{{"tab"}, {"shift+tab"}, {"G", "N"}, {"G", "n"}, {"g", "tab"}} {
 		b.press(keys...)
-		if !strings.Contains(marks(b), "$") {
-			t.Errorf("after %v no command is marked:\n%s", keys, b.marked())
-		}
+		assert.Contains(t, marks(b), "$", "the marked line after", keys)
 	}
 	assert.Equal(t, copied(t, b.press("y")), second, "copied")
 	b.press("n")

@@ -202,9 +202,7 @@ func goldens(t *testing.T, name string, s *snapshot.Snapshot, change func(*Optio
 func checkFrame(t *testing.T, b *testbed, at size) {
 	t.Helper()
 	lines := strings.Split(b.picture(), "\n")
-	if len(lines) != at.height {
-		t.Errorf("%d lines on a terminal of %s", len(lines), at)
-	}
+	assert.Equalf(t, len(lines), at.height, "lines on a terminal of %s", at)
 	for i, line := range lines {
 		if w := ansi.StringWidth(line); w > at.width {
 			t.Errorf("line %d has %d columns on a terminal of %s: %q", i, w, at, line)

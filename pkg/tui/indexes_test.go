@@ -75,9 +75,7 @@ func TestCursorStaysOnTheMap(t *testing.T) {
 		t.Run(c.keys, func(t *testing.T) {
 			b := open(t, withIndexes(t, everyState()), size{80, 24}, nil, "2")
 			b.press(strings.Fields(c.keys)...)
-			if got := b.at(); got != c.want {
-				t.Errorf("the cursor is at %s, want %s\n%s", got, c.want, b.picture())
-			}
+			assert.Equalf(t, b.at(), c.want, "the cursor in %s", b.picture())
 		})
 	}
 }
@@ -106,9 +104,7 @@ func TestZoomKeepsTheCursor(t *testing.T) {
 	if f := b.focus.looked; f.Job.Name == "" && len(b.screens.open) < 2 {
 		t.Error("enter opened nothing")
 	}
-	if len(b.screens.open) != 2 {
-		t.Errorf("%d screens", len(b.screens.open))
-	}
+	assert.Equal(t, len(b.screens.open), 2, "screens")
 }
 
 // The cursor stays on its index when a Snapshot arrives and when the terminal is resized.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -194,9 +193,7 @@ func TestMouseIsLeftToTheTerminal(t *testing.T) {
 // ctrl+l redraws, ctrl+z suspends.
 func TestTerminalKeysRedrawAndSuspend(t *testing.T) {
 	b := open(t, load(t, "quota"), size{80, 24}, nil)
-	if got, want := gives(b.press("ctrl+l")), fmt.Sprintf("%T", tea.ClearScreen()); got != want {
-		t.Errorf("ctrl+l gives %s, want %s", got, want)
-	}
+	assert.Equal(t, gives(b.press("ctrl+l")), fmt.Sprintf("%T", tea.ClearScreen()), "ctrl+l gives")
 	assert.Equal(t, gives(b.press("ctrl+z")), "tea.SuspendMsg", "ctrl+z gives")
 }
 
@@ -270,20 +267,14 @@ func TestViewIsMadeOnce(t *testing.T) {
 		b.View()
 		b.send(tea.KeyReleaseMsg{})
 	}
-	if c.drawn != 1 {
-		t.Errorf("the first frame is drawn %d times", c.drawn)
-	}
+	assert.Equal(t, c.drawn, 1, "how often the first frame is drawn")
 	c.drawn = 0
 	b.send(tickMsg(b.now))
 	b.send(tea.KeyReleaseMsg{}) // Nothing visible changes, but the tick must still be drawn.
 	b.View()
 	b.View()
-	if c.drawn != 1 {
-		t.Errorf("drawn %d times for a tick", c.drawn)
-	}
-	if a, b := b.View(), b.View(); !reflect.DeepEqual(a, b) {
-		t.Error("two frames of one state differ")
-	}
+	assert.Equal(t, c.drawn, 1, "how often it is drawn for a tick")
+	assert.DeepEqual(t, b.View(), b.View(), "two frames of one state")
 }
 
 // counting counts how often a screen is drawn.
@@ -538,9 +529,7 @@ func TestFollow(t *testing.T) {
 	b.send(snapshotMsg{snap: &pod})
 	shows(b, "three-causes/three-causes › three-causes-6")
 	b.send(snapshotMsg{snap: &list})
-	if len(b.screens.open) != 1 {
-		t.Errorf("%d screens", len(b.screens.open))
-	}
+	assert.Equal(t, len(b.screens.open), 1, "screens")
 }
 
 // Notices vanish after four seconds, or with the next key.
@@ -587,9 +576,7 @@ func TestTerminalShowsItsProgressBar(t *testing.T) {
 		t.Errorf("the list: %+v", got)
 	}
 	over := changed(t, "running", func(r *explain.Report) { r.Indexes.CompletedCount = 1000 })
-	if got := open(t, over, size{80, 24}, nil).View().ProgressBar; got.Value != 100 {
-		t.Errorf("more than all: %+v", got)
-	}
+	assert.Equal(t, open(t, over, size{80, 24}, nil).View().ProgressBar.Value, 100, "more than all")
 }
 
 // The scrollback of a Job is its whole short explanation, whatever was on the screen.
@@ -617,9 +604,7 @@ func TestTheViewAnswersInTheWordsOfWhy(t *testing.T) {
 		s := load(t, strings.TrimSuffix(filepath.Base(path), ".yaml"))
 		b := open(t, s, size{160, 100}, nil, "e")
 		want := strings.Replace(explanationOf(s.Job.Report, 160), "--full: ", "key a: ", 1)
-		if got := ansi.Strip(b.View().Content); !strings.Contains(withoutSpace(got), withoutSpace(want)) {
-			t.Errorf("%s:\n%s\nhas not\n%s", path, got, want)
-		}
+		assert.Contains(t, withoutSpace(ansi.Strip(b.View().Content)), withoutSpace(want), path)
 	}
 }
 

@@ -120,9 +120,7 @@ func TestAllNamespacesAndBack(t *testing.T) {
 	b.press("0", "0")
 	b.choose()
 	b.press("m", "l", "enter", "0", "0")
-	if want := []string{"", "etl", "ml", "", "ml"}; !slices.Equal(n.opened, want) {
-		t.Errorf("it opened %q, not %q", n.opened, want)
-	}
+	assert.SlicesEqual(t, n.opened, []string{"", "etl", "ml", "", "ml"}, "it opened")
 }
 
 // A list that began with all namespaces has kubectl's namespace to go to, if there is one.

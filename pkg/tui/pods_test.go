@@ -146,9 +146,7 @@ func TestPodsKeepWhatOneLooksFor(t *testing.T) {
 		{160, "NAME INDEX ATTEMPT STATE CAUSE RULE ACTION COUNTED WHEN NODE", []string{"extraordinarily-ext", "-1-zx9qk", "exit 137 OOMKilled", "0 UnknownParameter", "node-a-7"}, nil},
 	} {
 		b := open(t, podsSnapshot(longNamed()), size{c.width, 24}, nil, "5")
-		if got := b.headers(t); got != c.header {
-			t.Errorf("%d columns: %s, want %s\n%s", c.width, got, c.header, b.picture())
-		}
+		assert.Equalf(t, b.headers(t), c.header, "%d columns: %s", c.width, b.picture())
 		shows(b, append(c.in, "1 succeeded")...)
 		hides(b, "(main)", "rule matc", "…ext")
 	}

@@ -28,9 +28,7 @@ func TestHelpIsAlwaysInTheLastLine(t *testing.T) {
 		assert.Equalf(t, bottom(b), tc.want, "%d columns", tc.width)
 	}
 	b := open(t, s, size{80, 24}, nil, "space", "e")
-	if got, want := bottom(b), "y copy the command  tab/n next command  a all details  ? help  esc/q back"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	assert.Equal(t, bottom(b), "y copy the command  tab/n next command  a all details  ? help  esc/q back")
 }
 
 // Keys that are only for the help are not in the last line.
