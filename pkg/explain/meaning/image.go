@@ -150,14 +150,14 @@ var images = []row[TroubleKind]{
 		yieldsTo: []TroubleKind{NoPlatform, Unauthorized, RepositoryNotFound}, // containerd ends "no match for platform in manifest" with "not found".
 		brief:    "image not found",
 		text:     "cannot be pulled: it does not exist in the registry",
-		advice:   "push this image, and the Job goes on; or run another image",
+		advice:   "run an image that exists; or push this one, and the Job goes on",
 	},
 	{
 		kind:     RepositoryNotFound,
 		patterns: re(`(?i)name unknown|repository (?:with name )?\S+ (?:does not exist|not found)`),
 		brief:    "repository not found",
 		text:     "cannot be pulled: its repository does not exist in the registry",
-		advice:   "check the name of the image; push it, and the Job goes on; or run another image",
+		advice:   "correct the name of the image; or push it, and the Job goes on",
 	},
 	{
 		kind: ShortName,

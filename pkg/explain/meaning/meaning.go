@@ -7,7 +7,6 @@
 package meaning
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -88,7 +87,10 @@ func rowOf(kind TroubleKind) *row[TroubleKind] {
 
 // rowIn returns the row of a kind, an empty one if there is none.
 func rowIn[K ~string](rows []row[K], kind K) *row[K] {
-	return cmp.Or(lists.First(rows, func(r *row[K]) bool { return r.kind == kind }), &row[K]{})
+	if found := lists.First(rows, func(r *row[K]) bool { return r.kind == kind }); found != nil {
+		return found
+	}
+	return &row[K]{}
 }
 
 func (r *row[K]) matches(message string) bool {
@@ -227,10 +229,10 @@ func (t *Trouble) fill(template, volume string) string {
 	if t.Name != "" {
 		network, service, inService, inBrackets = "network plugin "+t.Name, "its Service "+t.Name, " (Service "+t.Name+")", " ("+t.Name+")"
 	}
-	return strings.NewReplacer(
+	return wording.Insert(template,
 		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{detail}", wording.Shorten(t.Detail, maxDetail), "{volume}", volume,
 		"{object}", object, "{kind and name}", wording.Join(" ", t.Object, t.Name),
-		"{network}", network, "{service}", service, "{in service}", inService).Replace(template)
+		"{network}", network, "{service}", service, "{in service}", inService)
 }
 
 // objects maps the kinds of objects in messages.
