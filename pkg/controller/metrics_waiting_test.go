@@ -58,20 +58,25 @@ func interimCondition(t batchv1.JobConditionType, since time.Time) batchv1.JobCo
 	return batchv1.JobCondition{Type: t, Status: corev1.ConditionTrue, Reason: "X", LastTransitionTime: metav1.NewTime(since)}
 }
 
+// holding returns a cluster with a Job, and with a pod of it that terminates for ever.
+func holding(t *testing.T, conditions ...batchv1.JobCondition) waitingCluster {
+	w := newWaitingCluster(t)
+	job := ourJob(1)
+	job.Status.StartTime, job.Status.Terminating, job.Status.Conditions = &metav1.Time{Time: testTime}, ptr.To[int32](1), conditions
+	w.addJob(job)
+	pod := runningPod("a", job)
+	pod.DeletionTimestamp, pod.Finalizers = &metav1.Time{Time: testTime}, append(pod.Finalizers, "example.com/held")
+	w.addPods(pod)
+	w.engine.Trust(job)
+	w.sync()
+	return w
+}
+
 // Issue 7: the age of a Job that is bound to end is measured from its interim condition, of either type, until it has
 // its terminal condition.
 func TestDoomedJobIsMeasured(t *testing.T) {
 	for _, bound := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet} {
-		w := newWaitingCluster(t)
-		job := ourJob(1)
-		job.Status.StartTime = &metav1.Time{Time: testTime}
-		job.Status.Terminating = ptr.To[int32](1)
-		w.addJob(job)
-		pod := runningPod("a", job)
-		pod.DeletionTimestamp, pod.Finalizers = &metav1.Time{Time: testTime}, append(pod.Finalizers, "example.com/held")
-		w.addPods(pod)
-		w.engine.Trust(job)
-		w.sync()
+		w := holding(t)
 		w.expect("before", "oldest_doomed", map[string]float64{})
 		w.changeJob(func(j *batchv1.Job) {
 			j.Status.Conditions = []batchv1.JobCondition{interimCondition(bound, testTime.Add(-100*time.Second))}
@@ -104,15 +109,7 @@ func TestDoomedJobIsForgotten(t *testing.T) {
 		},
 		"end of the term": func(w waitingCluster) { w.engine.config.Metrics.Forget() },
 	} {
-		w := newWaitingCluster(t)
-		job := ourJob(1)
-		job.Status.Conditions = []batchv1.JobCondition{interimCondition(batchv1.JobFailureTarget, testTime.Add(-time.Hour))}
-		w.addJob(job)
-		pod := runningPod("a", job)
-		pod.DeletionTimestamp, pod.Finalizers = &metav1.Time{Time: testTime}, append(pod.Finalizers, "example.com/held")
-		w.addPods(pod)
-		w.engine.Trust(job)
-		w.sync()
+		w := holding(t, interimCondition(batchv1.JobFailureTarget, testTime.Add(-time.Hour)))
 		w.expect(name+", before", "oldest_doomed", map[string]float64{"oldest_doomed_job_age_seconds": 3600})
 		forget(w)
 		w.expect(name, "oldest_doomed", map[string]float64{})

@@ -61,40 +61,28 @@ func TestTerminatingNamespaceIsNoError(t *testing.T) {
 	events.want(t, "nothing")
 }
 
-// JOB-46, JOB-45: any other refusal is an error, so that it is retried; everything is created as soon as nothing is
-// refused anymore.
+// JOB-46, JOB-45, REG-06: any other refusal is an error, also a conflict, such as the admission of a quota may return:
+// otherwise nothing would request another sync. Everything is created as soon as nothing is refused anymore.
 func TestRefusedCreationIsTriedAgain(t *testing.T) {
-	for _, cause := range []metav1.CauseType{"", metav1.CauseTypeForbidden} {
-		why := forbidden(cause)
+	for _, refused := range []error{
+		forbidden(""), forbidden(metav1.CauseTypeForbidden),
+		apierrors.NewConflict(schema.GroupResource{Resource: "resourcequotas"}, "pods", errors.New("modified")),
+	} {
+		why := refused
 		r := refusing(t, func() error { return why })
 		r.addJob(ourJob(100))
-		if _, err := r.sync(); !apierrors.IsForbidden(err) || r.did("create") != 1 || r.active() != 0 {
-			t.Errorf("%q: %v, calls %q", cause, err, r.calls)
+		_, err := r.sync()
+		if !errors.Is(err, refused) || r.did("create") != 1 || r.active() != 0 {
+			t.Errorf("%v: %v, calls %q", refused, err, r.calls)
 		}
+		queue := &retryQueue{}
+		dispatcher, _ := NewDispatcher(r.engine.config, queue)
+		dispatcher.Synced("uid", Result{}, err)
+		assert.Equal(t, queue.retries, 1, "retries", refused)
 		why = nil
 		if _, err := r.sync(); err != nil || r.did("create") != 100 || r.active() != 100 {
-			t.Errorf("%q: %v, %d creations, active %d", cause, err, r.did("create"), r.active())
+			t.Errorf("%v: %v, %d creations, active %d", refused, err, r.did("create"), r.active())
 		}
-	}
-}
-
-// REG-06: a conflict on the creation of a pod, such as the admission of a quota may return, is an error: otherwise
-// nothing would request another sync.
-func TestConflictOnCreationIsAnError(t *testing.T) {
-	why := error(apierrors.NewConflict(schema.GroupResource{Resource: "resourcequotas"}, "pods", errors.New("modified")))
-	r := refusing(t, func() error { return why })
-	r.addJob(ourJob(2))
-	if _, err := r.sync(); !apierrors.IsConflict(err) || r.did("create") != 1 || r.active() != 0 {
-		t.Errorf("%v, calls %q, active %d", err, r.calls, r.active())
-	}
-	queue := &retryQueue{}
-	dispatcher, _ := NewDispatcher(r.engine.config, queue)
-	_, err := r.sync()
-	dispatcher.Synced("uid", Result{}, err)
-	assert.Equal(t, queue.retries, 1, "retries")
-	why = nil
-	if _, err := r.sync(); err != nil || r.did("create") != 2 || r.active() != 2 {
-		t.Errorf("%v, calls %q, active %d", err, r.calls, r.active())
 	}
 }
 

@@ -48,11 +48,13 @@ func TestActiveAndTerminating(t *testing.T) {
 		deleting            bool
 		active, terminating int32
 	}{
+		{"", false, 1, 0},
 		{corev1.PodPending, false, 1, 0},
 		{corev1.PodRunning, false, 1, 0},
 		{corev1.PodUnknown, false, 1, 0},
 		{corev1.PodSucceeded, false, 0, 0},
 		{corev1.PodFailed, false, 0, 0},
+		{"", true, 0, 1},
 		{corev1.PodPending, true, 0, 1},
 		{corev1.PodRunning, true, 0, 1},
 		{corev1.PodUnknown, true, 0, 1},

@@ -133,11 +133,13 @@ func TestRetryRunsWhatIsMissing(t *testing.T) {
 	}
 }
 
-// Issue 18: the patch resumes only the Job that was created, and only with the status that was written.
-// Requirements: RTY-05
+// Issue 18: the status is written to the Job that was created, not to another one of its name, and the patch resumes only
+// this Job, and only with the status that was written.
+// Requirements: RTY-05, RTY-06
 func TestResumeNeedsTheStatus(t *testing.T) {
 	r, err := make1(t, newJob(10, "0-6", "7-9"), Request{})
 	assert.NoError(t, err)
+	assert.Contains(t, string(r.Steps.StatusPatch("u1")), `"metadata":{"uid":"u1"}`)
 	for what, change := range map[string]func(*batchv1.Job){
 		"no status":   func(*batchv1.Job) {},
 		"another Job": func(j *batchv1.Job) { j.Status.CompletedIndexes, j.UID = "0-6", "y" },
