@@ -88,9 +88,7 @@ func TestCronJobIsWaitedFor(t *testing.T) {
 	s.CronJob = nil
 	b := open(t, s, size{60, 12}, startsWithNightly)
 	assert.Contains(t, b.picture(), "Reading cronjob ml/nightly")
-	next := *s
-	next.Seq, next.CronJob = 2, report
-	b.send(snapshotMsg{snap: &next})
+	b.news(s, func(read *snapshot.Snapshot) { read.CronJob = report })
 	b.press("G")
 	if picture := b.picture(); !strings.Contains(picture, "nightly-1") || strings.Contains(picture, "Schedule") {
 		t.Error(picture)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // The chosen cause is shown in full below the list; all list keys move the cursor.
@@ -84,10 +85,7 @@ func TestFailuresCursorStays(t *testing.T) {
 	shows(b, "indexes 1,4,7")
 	r := *s.Job.Report
 	r.Causes = append([]explain.Cause{{Text: "a new one", Count: 99}}, r.Causes...)
-	news := *s
-	job := *s.Job
-	news.Seq, news.Job, job.Report = 2, &job, &r
-	b.send(snapshotMsg{snap: &news})
+	b.news(s, func(news *snapshot.Snapshot) { news.Job = &snapshot.Job{Report: &r} })
 	shows(b, "A new one", "indexes 1,4,7")
 }
 

@@ -89,6 +89,17 @@ func (b *testbed) send(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
+// news sends a copy of a Snapshot, changed, as the next one.
+func (b *testbed) news(s *snapshot.Snapshot, change func(*snapshot.Snapshot)) {
+	b.t.Helper()
+	next := *s
+	next.Seq = b.pause.latest(b.data.Snap).Seq + 1
+	if change != nil {
+		change(&next)
+	}
+	b.send(snapshotMsg{snap: &next})
+}
+
 // later advances the time by d, and sends a Report made at that time.
 func (b *testbed) later(d time.Duration) {
 	b.t.Helper()

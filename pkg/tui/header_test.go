@@ -59,9 +59,7 @@ func TestHeaderHasItsWords(t *testing.T) {
 	b.press("r")
 	shows(b, "deadline at 04:22:")
 	// A deleted Job has no ETA.
-	gone := *s
-	gone.Seq, gone.Job = 2, &snapshot.Job{Report: s.Job.Report, Gone: true}
-	b.send(snapshotMsg{snap: &gone})
+	b.news(s, func(gone *snapshot.Snapshot) { gone.Job = &snapshot.Job{Report: s.Job.Report, Gone: true} })
 	shows(b, "✗ Deleted  was Running")
 	hides(b, "ETA")
 }

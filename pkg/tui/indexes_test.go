@@ -117,19 +117,14 @@ func TestIndexesCursorStays(t *testing.T) {
 	}
 	assert.Equal(t, b.at(), "231")
 	next := withIndexes(t, &explain.Indexes{Total: 5000, Completed: "0-230", Failed: "231"})
-	next.Seq = 2
-	b.send(snapshotMsg{snap: next})
+	b.news(next, nil)
 	b.send(tea.WindowSizeMsg{Width: 160, Height: 50})
 	if b.at() != "231" && b.at() != "230-231" {
 		t.Error(b.at())
 	}
-	fewer := withIndexes(t, &explain.Indexes{Total: 10})
-	fewer.Seq = 3
-	b.send(snapshotMsg{snap: fewer})
+	b.news(withIndexes(t, &explain.Indexes{Total: 10}), nil)
 	assert.Equal(t, b.at(), "9", "the Job was scaled down, and the cursor is at")
-	again := withIndexes(t, everyState())
-	again.Seq = 4
-	b.send(snapshotMsg{snap: again})
+	b.news(withIndexes(t, everyState()), nil)
 	assert.Equal(t, b.at(), "231", "the Job was scaled up again, and the cursor is at")
 }
 

@@ -53,10 +53,7 @@ func logsBed(t *testing.T, log *snapshot.Log, at size) *testbed {
 
 // log sends a new version of the log.
 func (b *testbed) log(log *snapshot.Log) {
-	next := *b.data.Snap
-	next.Seq++
-	next.Log = log
-	b.send(snapshotMsg{snap: &next})
+	b.news(b.data.Snap, func(next *snapshot.Snapshot) { next.Log = log })
 	b.View()
 }
 

@@ -440,16 +440,12 @@ func TestLostConnectionIsShown(t *testing.T) {
 		if paused {
 			b.press("space")
 		}
-		lost := *s
-		lost.Seq, lost.Link = 2, snapshot.Link{StaleSince: &since, Why: "connection refused\r\n"}
-		b.send(snapshotMsg{snap: &lost})
+		b.news(s, func(s *snapshot.Snapshot) { s.Link = snapshot.Link{StaleSince: &since, Why: "connection refused\r\n"} })
 		shows(b, "! stale since "+since.Format("15:04:05"), `Retrying: connection refused\r\n`)
 		b.press("r")
 		b.press("m")
 		shows(b, "! stale since", "mouse on")
-		back := *s
-		back.Seq = 3
-		b.send(snapshotMsg{snap: &back})
+		b.news(s, nil)
 		hides(b, "stale", "connection")
 	}
 }
@@ -461,11 +457,10 @@ func TestSilentServerStopsTheClocks(t *testing.T) {
 	s := load(t, "running-success-policy")
 	b := open(t, s, size{100, 24}, nil)
 	shows(b, "ETA", "batchjob.dev/controller ✓", "2s so far")
-	silent := *s
-	silent.Seq, silent.Time = 2, s.Time.Add(5*time.Second)
-	silent.Link = snapshot.Link{StaleSince: &s.Time, Silent: true, Why: "no answer from the API server"}
-	b.now = silent.Time
-	b.send(snapshotMsg{snap: &silent})
+	b.now = s.Time.Add(5 * time.Second)
+	b.news(s, func(silent *snapshot.Snapshot) {
+		silent.Time, silent.Link = b.now, snapshot.Link{StaleSince: &s.Time, Silent: true, Why: "no answer from the API server"}
+	})
 	shows(b, "! no answer for 5s", "2s so far", "run by batchjob.dev/controller", "? help")
 	hides(b, "ETA", "batchjob.dev/controller ✓", "Retrying")
 	b.now = b.now.Add(15 * time.Second)
@@ -474,9 +469,7 @@ func TestSilentServerStopsTheClocks(t *testing.T) {
 	golden(t, "silent.100x24", b.picture())
 	b.press("esc")
 	shows(b, "! no answer for 20s")
-	back := *s
-	back.Seq, back.Time = 3, b.now
-	b.send(snapshotMsg{snap: &back})
+	b.news(s, func(back *snapshot.Snapshot) { back.Time = b.now })
 	hides(b, "no answer")
 }
 
@@ -702,18 +695,12 @@ func TestJobOpenedWhilePausedIsShown(t *testing.T) {
 	listed.Focus, listed.Job = snapshot.Focus{}, nil
 	b := open(t, &listed, size{80, 24}, nil, "space", "enter")
 	shows(b, "Reading job")
-	opened := *s
-	opened.Seq = 2
-	opened.Job = nil
-	b.send(snapshotMsg{snap: &opened})
+	b.news(s, func(opened *snapshot.Snapshot) { opened.Job = nil })
 	shows(b, "Reading job", "paused")
-	read := *s
-	read.Seq = 3
-	b.send(snapshotMsg{snap: &read})
+	b.news(s, nil)
 	shows(b, "3/10", "paused")
 	later := changed(t, "running-success-policy", func(r *explain.Report) { r.Indexes.CompletedCount = 7 })
-	later.Seq = 4
-	b.send(snapshotMsg{snap: later})
+	b.news(later, nil)
 	shows(b, "3/10", "paused")
 }
 

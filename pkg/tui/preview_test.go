@@ -86,10 +86,7 @@ func TestRecordingShowsItsPreview(t *testing.T) {
 	s.Jobs.Items = append(s.Jobs.Items, someJobs()...)
 	b := open(t, s, size{160, 50}, func(o *Options) { o.Start, o.Follow, o.Replay = StartJobs, true, 1 }, "G")
 	shows(b, "8 Jobs", "three-causes/three-causes ───")
-	opened := *s
-	opened.Seq++
-	opened.Focus.Preview = false
-	b.send(snapshotMsg{snap: &opened})
+	b.news(s, func(opened *snapshot.Snapshot) { opened.Focus.Preview = false })
 	shows(b, "Jobs › three-causes/three-causes", "1 Overview")
 	b.send(snapshotMsg{snap: s})
 	shows(b, "8 Jobs", "three-causes/three-causes ───")
