@@ -3,7 +3,6 @@ package controller
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,9 +22,7 @@ func TestStraysAreAdoptedAfterALiveRead(t *testing.T) {
 	f := newFakeCluster(t, func(c *Config) { c.Limits.MaxPodChanges = 1 })
 	f.addJob(ourJob(3))
 	f.addPods(runningPod("a", nil), runningPod("b", nil), runningPod("c", nil))
-	if _, err := f.engine.Sync(t.Context(), "uid"); err != nil {
-		t.Fatal(err)
-	}
+	f.syncs()
 	if f.did("get ns/train") != 1 || f.did("adopt ns/a@7") != 1 || f.did("adopt ns/b@7") != 1 || f.did("adopt ns/c@7") != 1 || f.did("create") != 0 {
 		t.Errorf("calls: %q", f.calls)
 	}
@@ -240,8 +237,6 @@ func TestStrayBringsASyncToItsJobs(t *testing.T) {
 			held.DeletionTimestamp = &metav1.Time{Time: testTime}
 		}
 		_ = cache.PodStore("").Add(held)
-		if !slices.Equal(q.added, []types.UID{"finished"}) {
-			t.Errorf("deleting %v: syncs of %q", deleting, q.added)
-		}
+		assert.SlicesEqual(t, q.added, []types.UID{"finished"}, "syncs of", "deleting", deleting)
 	}
 }

@@ -148,7 +148,7 @@ func TestEventOfRestartsOutlivesThePod(t *testing.T) {
 			pod.ResourceVersion = strconv.Itoa(100 + i)
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
 			f.addPods(pod)
-			assert.NoError(t, f.sync())
+			f.syncs()
 			if i < len(test.versions)-1 && len(events.texts) > 0 {
 				t.Errorf("%s: too early: %q", name, events.texts)
 			}
@@ -172,16 +172,12 @@ func running(name string, restarts int32, last *corev1.ContainerState) corev1.Co
 func TestCausesWithoutRuleNames(t *testing.T) {
 	config := reconcile.DefaultConfig()
 	config.Features = reconcile.Features{PodReplacementPolicy: true}
-	if names := reconcile.Compute(reconcile.Observation{Job: policyJob()}, config).Findings.RuleNames; names.Name(1) != "" {
-		t.Errorf("%q", names)
-	}
+	assert.Equal(t, reconcile.Compute(reconcile.Observation{Job: policyJob()}, config).Findings.RuleNames.Name(1), "")
 }
 
 // A cause is reported only once the failure is stored, or its pod released (JOB-47).
 func TestCausesFollowWrites(t *testing.T) {
 	f, events := newTalkingCluster(t)
-	var status error
-	f.setAPI(faultyJobs{fakeJobs{f.fakeCluster}, &status}, fakePods{f.fakeCluster})
 	job := policyJob()
 	job.Spec.BackoffLimit = ptr.To[int32](5)
 	f.addJob(job)
@@ -190,33 +186,25 @@ func TestCausesFollowWrites(t *testing.T) {
 	}
 	f.addPods(failedPod("c-2", exited("main", 1, "")), failedPod("c-1", exited("main", 1, "")), failedPod("c-3", exited("main", 2, "")))
 	trouble := errors.New("connection lost")
-	status, f.fail = trouble, func(reconcile.PodRef) error { return trouble }
-	if err := f.sync(); err == nil {
-		t.Error("no error")
-	}
+	f.statusErr, f.fail = trouble, func(reconcile.PodRef) error { return trouble }
+	f.fails()
 	if events.heard(eventPodFailed) {
 		t.Errorf("nothing is stored: %q", events.texts)
 	}
 	events.texts = nil
 
-	f.fail = func(reconcile.PodRef) error { return nil }
-	if err := f.sync(); err == nil {
-		t.Error("no error")
-	}
+	f.fail = never
+	f.fails()
 	events.want(t, "pods are let go", "Warning PodFailed: Pod has condition DisruptionTarget; rule 0 of the podFailurePolicy matched: Ignore. First in pod ignored-0")
 
-	status, f.fail = nil, func(reconcile.PodRef) error { return trouble }
-	if err := f.sync(); err == nil {
-		t.Error("no error")
-	}
+	f.statusErr, f.fail = nil, func(reconcile.PodRef) error { return trouble }
+	f.fails()
 	const none = "; no rule of the podFailurePolicy matched. First in pod c-"
 	events.want(t, "the status is stored", "Warning PodFailed: Container main exited with code 1"+none+"1", "Warning PodFailed: Container main exited with code 2"+none+"3")
 
 	// A reported cause is not reported again.
-	f.fail = func(reconcile.PodRef) error { return nil }
-	if err := f.sync(); err != nil {
-		t.Error(err)
-	}
+	f.fail = never
+	f.syncs()
 	if events.heard(eventPodFailed) {
 		t.Errorf("again: %q", events.texts)
 	}

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes/fake"
-	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/eventwriter"
@@ -24,16 +24,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/kubefake"
 )
 
-// never is a fault that does not happen.
-func never[T any](T) error { return nil }
-
 // denied is the error of a webhook that denies a write to a pod.
 func denied(pod string) error {
 	return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod, errors.New("admission webhook \"x\" denied the request"))
 }
 
 // podsOf returns the names of the cluster's pods with a prefix.
-func (f talkingCluster) podsOf(prefix string) (names []string) {
+func (f *fakeCluster) podsOf(prefix string) (names []string) {
 	for _, pod := range f.pods {
 		if strings.HasPrefix(pod.Name, prefix) {
 			names = append(names, pod.Name)
@@ -66,14 +63,14 @@ func TestEventsOfPodsFollowTheWrite(t *testing.T) {
 			recorded.want(t, what, texts...)
 		}
 		f.addJob(ourJob(n))
-		assert.NoError(t, f.sync())
+		f.syncs()
 		want("created", "Normal SuccessfulCreate: ", known("Created", f.podsOf("train-")))
 		for i := range n {
 			pod := runningPod(fmt.Sprintf("untracked-%d", i), ourJob(n))
 			pod.Finalizers = nil
 			f.addPods(pod)
 		}
-		assert.NoError(t, f.sync())
+		f.syncs()
 		want("deleted", "Normal SuccessfulDelete: ", known("Deleted", f.podsOf("untracked-")))
 	}
 }
@@ -82,25 +79,19 @@ func TestEventsOfPodsFollowTheWrite(t *testing.T) {
 // the name of a pod that does not exist.
 func TestRefusalIsOneEventOfAStage(t *testing.T) {
 	f, recorded := newTalkingCluster(t)
-	refuse := faultyPods{fakePods{f.fakeCluster}, never[*corev1.Pod], never[reconcile.PodRef]}
 	made := 0
-	refuse.create = func(pod *corev1.Pod) error {
+	f.onCreate = func(context.Context) error {
 		if made++; made == 1 {
 			return nil
 		}
-		return denied(fmt.Sprint(pod.GenerateName, made))
+		return denied(fmt.Sprint("train-", made))
 	}
-	refuse.remove = func(ref reconcile.PodRef) error { return denied(ref.Name) }
-	f.setAPI(fakeJobs{f.fakeCluster}, refuse)
+	f.onDelete = func(ref reconcile.PodRef) error { return denied(ref.Name) }
 	f.addJob(ourJob(50))
 	const creating = `Warning FailedCreate: Error creating: pods is forbidden: admission webhook "x" denied the request`
-	if err := f.sync(); err == nil {
-		t.Error("no error")
-	}
+	f.fails()
 	recorded.want(t, "two of three are not created", "Normal SuccessfulCreate: Created pod: "+f.podsOf("train-")[0], creating)
-	if err := f.sync(); err == nil {
-		t.Error("no error")
-	}
+	f.fails()
 	recorded.want(t, "again", creating)
 
 	for i := range 3 {
@@ -109,7 +100,7 @@ func TestRefusalIsOneEventOfAStage(t *testing.T) {
 		f.addPods(pod)
 	}
 	const deleting = `Warning FailedDelete: Error deleting: pod untracked-0 (and 2 more): pods "untracked-0" is forbidden: admission webhook "x" denied the request`
-	if err := f.sync(); err == nil || made != 4+1 {
+	if _, err := f.sync(); err == nil || made != 4+1 {
 		t.Errorf("%v; %d creations", err, made)
 	}
 	if !slices.Contains(recorded.texts, deleting) {
@@ -122,9 +113,7 @@ func TestChangedPodCountsAsNotCreated(t *testing.T) {
 	f, recorded := newTalkingCluster(t)
 	f.webhook = func(pod *corev1.Pod) { pod.OwnerReferences = nil }
 	f.addJob(ourJob(1))
-	if err := f.sync(); err == nil {
-		t.Error("no error")
-	}
+	f.fails()
 	if len(recorded.texts) == 0 || recorded.heard(eventPodCreated) || !strings.HasPrefix(recorded.texts[0], "Warning FailedCreate: Error creating: pod ") || !strings.Contains(recorded.texts[0], "without its owner") {
 		t.Errorf("said %q", recorded.texts)
 	}
@@ -142,9 +131,7 @@ func TestStuckPodIsReportedOnce(t *testing.T) {
 	f.addPods(runningPod("c", job), runningPod("a", job), runningPod("free", job))
 	sync := func() {
 		t.Helper()
-		if err := f.sync(); err == nil {
-			t.Error("no error")
-		}
+		f.fails()
 		recorded.texts = slices.DeleteFunc(recorded.texts, func(text string) bool { return !strings.Contains(text, " FailedPatch: ") })
 	}
 	sync()
@@ -192,7 +179,7 @@ func TestInvalidPatchIsReportedUnlessThePodIsAnother(t *testing.T) {
 		f.addJob(job)
 		f.fail = func(reconcile.PodRef) error { return c.err }
 		f.addPods(runningPod("a", job))
-		if err := f.sync(); (err != nil) != c.known || recorded.heard(eventPodNotPatched) != c.known {
+		if _, err := f.sync(); (err != nil) != c.known || recorded.heard(eventPodNotPatched) != c.known {
 			t.Errorf("%s: %v, said %q", name, err, recorded.texts)
 		}
 	}
@@ -206,9 +193,7 @@ func TestRefusedAdoptionIsReported(t *testing.T) {
 	unselected := runningPod("u", ourJob(2))
 	unselected.Labels = map[string]string{batchv1.ControllerUidLabel: "other"}
 	f.addPods(runningPod("a", nil), unselected)
-	if err := f.sync(); err == nil {
-		t.Error("no error")
-	}
+	f.fails()
 	for _, want := range []string{`Error adopting pod a: pods "a" is forbidden`, `Error releasing pod u: pods "u" is forbidden`} {
 		if !slices.ContainsFunc(recorded.texts, func(text string) bool { return strings.HasPrefix(text, "Warning FailedPatch: "+want) }) {
 			t.Errorf("not said: %s\nbut %q", want, recorded.texts)
@@ -234,21 +219,21 @@ func TestRememberedEventsAreBounded(t *testing.T) {
 // Requirements: JOB-47
 func TestNumberOfEventsDoesNotFollowPods(t *testing.T) {
 	const completions, parallelism, failures = 10_000, 10, 100
-	client, clock := fake.NewClientset(), clocktesting.NewFakeClock(testTime)
-	w := eventwriter.New(eventwriter.Config{RetryMin: time.Second, RetryMax: time.Minute, CallTimeout: time.Minute, Clock: clock})
+	client, f := fake.NewClientset(), newFakeCluster(t, nil)
+	w := eventwriter.New(eventwriter.Config{RetryMin: time.Second, RetryMax: time.Minute, CallTimeout: time.Minute, Clock: f.clock})
 	w.Start(t.Context(), kubefake.Client(client))
-	f := talkingCluster{newFakeCluster(t, func(c *Config) { c.Recorder, c.Clock = w, clock }), clock}
+	f.engine.config.Recorder = w
 	job := ourJob(completions)
 	job.Spec.Parallelism, job.Spec.BackoffLimit = ptr.To[int32](parallelism), ptr.To[int32](completions)
 	f.engine.config.Limits.Backoff.Base, f.engine.config.Limits.Backoff.Max = 1, 1
 	f.addJob(job)
 	f.most = 10 * completions
-	ended, began := 0, clock.Now()
+	ended, began := 0, f.clock.Now()
 	for rounds := 0; !reconcile.IsFinished(f.cache.Job("uid")); rounds++ {
 		if rounds > completions {
 			t.Fatalf("%d pods have ended in %d rounds", ended, rounds)
 		}
-		assert.NoError(t, f.sync())
+		f.syncs()
 		for uid, pod := range f.pods {
 			delete(f.pods, uid)
 			if pod.Status.Phase != "" || len(pod.Finalizers) == 0 {
@@ -265,7 +250,7 @@ func TestNumberOfEventsDoesNotFollowPods(t *testing.T) {
 		}
 	}
 	w.Stop()
-	requests, minutes := len(client.Actions()), int(clock.Since(began)/time.Minute)
+	requests, minutes := len(client.Actions()), int(f.clock.Since(began)/time.Minute)
 	// Created and failed pods have a budget of ten events, and then of one per minute; five events may have a name each
 	// at the end.
 	if limit := 2*(10+minutes) + 2*5 + 1; requests > limit || minutes > 60 {
@@ -282,9 +267,7 @@ func TestNumberOfEventsDoesNotFollowPods(t *testing.T) {
 			created += n * int(e.Count)
 		}
 	}
-	if created != completions+failures {
-		t.Errorf("%d pods are told of", created)
-	}
+	assert.Equal(t, created, completions+failures, "pods that are told of")
 	for _, want := range []string{"Completed x1: Job completed", "PodFailed x100: Container main exited with code 42. First in pod "} {
 		if !slices.ContainsFunc(known, func(text string) bool { return strings.HasPrefix(text, want) }) {
 			t.Errorf("not told: %s\n%s", want, strings.Join(known, "\n"))

@@ -1,20 +1,13 @@
 package controller
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	clocktesting "k8s.io/utils/clock/testing"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // heard is a recorder that keeps events as "kind reason: message".
@@ -50,59 +43,9 @@ func (h *heard) want(t *testing.T, what string, texts ...string) {
 	h.texts = nil
 }
 
-// talkingCluster is a fake cluster with a recorder.
-type talkingCluster struct {
-	*fakeCluster
-	clock *clocktesting.FakeClock
-}
-
-func newTalkingCluster(t *testing.T) (talkingCluster, *heard) {
-	events, clock := &heard{}, clocktesting.NewFakeClock(testTime)
-	return talkingCluster{newFakeCluster(t, func(c *Config) { c.Recorder, c.Clock = events, clock }), clock}, events
-}
-
-// setAPI puts an API between the Engine and the fake cluster.
-func (f talkingCluster) setAPI(jobs cluster.JobAPI, pods cluster.PodAPI) {
-	f.engine = NewEngine(f.engine.config, f.cache, cluster.Cluster{Jobs: jobs, Pods: pods, List: f, Parallel: f.parallel})
-}
-
-// sync syncs the Job as soon as another status write is allowed.
-func (f talkingCluster) sync() error {
-	f.clock.Step(f.engine.config.BatchPeriod)
-	_, err := f.engine.Sync(f.t.Context(), "uid")
-	return err
-}
-
-// faultyJobs stores a status unless there is an error.
-type faultyJobs struct {
-	fakeJobs
-	err *error
-}
-
-func (f faultyJobs) UpdateStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
-	if *f.err != nil {
-		return nil, *f.err
-	}
-	return f.fakeJobs.UpdateStatus(ctx, job)
-}
-
-// faultyPods creates and deletes pods unless there is an error.
-type faultyPods struct {
-	fakePods
-	create func(pod *corev1.Pod) error
-	remove func(ref reconcile.PodRef) error
-}
-
-func (f faultyPods) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
-	if err := f.create(pod); err != nil {
-		return nil, err
-	}
-	return f.fakePods.Create(ctx, pod)
-}
-
-func (f faultyPods) Delete(ctx context.Context, namespace string, ref reconcile.PodRef) (*corev1.Pod, error) {
-	if err := f.remove(ref); err != nil {
-		return nil, err
-	}
-	return f.fakePods.Delete(ctx, namespace, ref)
+// newTalkingCluster returns a fake cluster with a recorder.
+func newTalkingCluster(t *testing.T) (*fakeCluster, *heard) {
+	f, events := newFakeCluster(t, nil), &heard{}
+	f.engine.config.Recorder = events
+	return f, events
 }

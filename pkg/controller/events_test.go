@@ -76,9 +76,7 @@ func TestEventAboutManyNames(t *testing.T) {
 	for _, problem := range []string{"a", "b", "c", "d", "e"} {
 		found.Violations = append(found.Violations, rulename.Violation{Rule: -1, Problem: problem})
 	}
-	if got, want := findingEvents(found)[0].message, "annotation "+rulename.Annotation+" is ignored: a; b; c; and 2 more"; got != want {
-		t.Errorf("%q", got)
-	}
+	assert.Equal(t, findingEvents(found)[0].message, "annotation "+rulename.Annotation+" is ignored: a; b; c; and 2 more")
 }
 
 // JOB-64, JOB-47: a Job that gets no pods because of its spec.scheduling gets one event about it.
@@ -90,7 +88,7 @@ func TestUnsupportedSchedulingGetsOneEvent(t *testing.T) {
 	}}
 	f.addJob(job)
 	for range 2 {
-		assert.NoError(t, f.sync())
+		f.syncs()
 	}
 	heard.want(t, "a gang", "Warning SchedulingNotSupported: No pods are created: the Job requests workload-aware scheduling (spec.scheduling.schedulingPolicy.gang), which this controller does not support")
 }

@@ -31,6 +31,7 @@ var testTime = time.Unix(1_000_000, 0)
 // fakeCluster answers an Engine as a test configures, and records the calls.
 type fakeCluster struct {
 	t      *testing.T
+	clock  *clocktesting.FakeClock
 	engine *Engine
 	cache  *observe.Cache
 	// live is the Job that a read past the cache returns, unless there is an error.
@@ -42,6 +43,9 @@ type fakeCluster struct {
 	version int
 	// fail returns the error of a patch.
 	fail func(ref reconcile.PodRef) error
+	// onCreate and onDelete are called before a pod is created or deleted, which fails with their error.
+	onCreate func(context.Context) error
+	onDelete func(reconcile.PodRef) error
 	// statusErr is the error of status writes.
 	statusErr error
 	// onStatus is called for each status write.
@@ -69,14 +73,46 @@ func (f *fakeCluster) count() {
 }
 
 func newFakeCluster(t *testing.T, change func(*Config)) *fakeCluster {
-	f := &fakeCluster{t: t, pods: map[types.UID]*corev1.Pod{}, version: 100, fail: func(reconcile.PodRef) error { return nil }, webhook: func(*corev1.Pod) {}}
-	config := Config{Clock: clocktesting.NewFakeClock(testTime)}
+	f := &fakeCluster{
+		t: t, clock: clocktesting.NewFakeClock(testTime), pods: map[types.UID]*corev1.Pod{}, version: 100,
+		fail: never[reconcile.PodRef], onCreate: never[context.Context], onDelete: never[reconcile.PodRef], webhook: func(*corev1.Pod) {},
+	}
+	config := Config{Clock: f.clock}
 	if change != nil {
 		change(&config)
 	}
-	f.cache = observe.NewCache(nil, nil, ignoring{})
-	f.engine = NewEngine(config, f.cache, cluster.Cluster{Jobs: fakeJobs{f}, Pods: fakePods{f}, List: f, Parallel: f.parallel})
+	f.start(config, observe.NewCache(nil, nil, ignoring{}))
 	return f
+}
+
+// never is a fault that does not happen.
+func never[T any](T) error { return nil }
+
+// start gives the cluster an Engine.
+func (f *fakeCluster) start(config Config, cache *observe.Cache) {
+	f.cache = cache
+	f.engine = NewEngine(config, cache, cluster.Cluster{Jobs: fakeJobs{f}, Pods: fakePods{f}, List: f, Parallel: f.parallel})
+}
+
+// sync syncs the Job as soon as another status write is allowed, and records only the calls of this sync.
+func (f *fakeCluster) sync() (Result, error) {
+	f.calls = nil
+	f.clock.Step(f.engine.config.BatchPeriod)
+	return f.engine.Sync(f.t.Context(), "uid")
+}
+
+// syncs is a sync without an error, fails one with an error.
+func (f *fakeCluster) syncs() {
+	f.t.Helper()
+	_, err := f.sync()
+	assert.NoError(f.t, err)
+}
+
+func (f *fakeCluster) fails() {
+	f.t.Helper()
+	if _, err := f.sync(); err == nil {
+		f.t.Error("no error")
+	}
 }
 
 // fakeQueue records the Jobs that are added.
@@ -96,6 +132,12 @@ func (ignoring) StrayChanged([]*batchv1.Job)  {}
 func (f *fakeCluster) addJob(job *batchv1.Job) {
 	f.live = job
 	assert.NoError(f.t, f.cache.JobStore("").Add(job))
+}
+
+// addTrusted adds a Job whose status the Engine takes as its own.
+func (f *fakeCluster) addTrusted(job *batchv1.Job) {
+	f.addJob(job)
+	f.engine.Trust(job)
 }
 
 // addPods puts pods into the cache and the cluster.
@@ -184,8 +226,11 @@ func (f fakeJobs) List(_ context.Context, namespace string) ([]batchv1.Job, erro
 
 type fakePods struct{ *fakeCluster }
 
-func (f fakePods) Create(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+func (f fakePods) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	f.note("create")
+	if err := f.onCreate(ctx); err != nil {
+		return nil, err
+	}
 	f.version++
 	pod = pod.DeepCopy()
 	f.webhook(pod)
@@ -197,6 +242,9 @@ func (f fakePods) Create(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error
 
 func (f fakePods) Delete(_ context.Context, _ string, ref reconcile.PodRef) (*corev1.Pod, error) {
 	f.note("delete %s", ref.Name)
+	if err := f.onDelete(ref); err != nil {
+		return nil, err
+	}
 	f.version++
 	pod := f.pods[ref.UID].DeepCopy()
 	pod.ResourceVersion = strconv.Itoa(f.version)

@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
@@ -38,9 +37,7 @@ func TestJobsThatEndComeFirst(t *testing.T) {
 		}
 		queue.Done(job)
 	}
-	if want := []types.UID{"c", "d", "a", "a", "b", "e"}; !slices.Equal(order, want) {
-		t.Errorf("%q, want %q", order, want)
-	}
+	assert.SlicesEqual(t, order, []types.UID{"c", "d", "a", "a", "b", "e"})
 }
 
 // A small Job creates its pods beside the calls of other small Jobs, and once all of them have ended, its calls come
@@ -51,25 +48,18 @@ func TestPriorityOfCalls(t *testing.T) {
 		pods, ended     int
 		creates, endsBy cluster.Priority
 	}{{1, 1, cluster.Small, cluster.Ending}, {2, 1, cluster.Small, cluster.Small}, {minChanges + 1, minChanges + 1, cluster.Large, cluster.Large}} {
-		clock := clocktesting.NewFakeClock(testTime)
-		f := newFakeCluster(t, func(config *Config) { config.Clock = clock })
+		f := newFakeCluster(t, nil)
 		job := ourJob(int32(c.pods))
-		f.addJob(job)
-		f.engine.Trust(job)
-		if _, err := f.engine.Sync(t.Context(), job.UID); err != nil {
-			t.Fatal(err)
-		}
+		f.addTrusted(job)
+		f.syncs()
 		assert.Equalf(t, f.priorities[0], c.creates, "%d pods: created with priority", c.pods)
 		f.priorities = nil
-		clock.Step(f.engine.config.BatchPeriod) // No status write is postponed.
 		for _, pod := range slices.Collect(maps.Values(f.pods))[:c.ended] {
 			ended := pod.DeepCopy()
 			ended.Status.Phase, ended.ResourceVersion = corev1.PodSucceeded, "900"
 			f.addPods(ended)
 		}
-		if _, err := f.engine.Sync(t.Context(), job.UID); err != nil {
-			t.Fatal(err)
-		}
+		f.syncs()
 		if len(f.priorities) == 0 || slices.ContainsFunc(f.priorities, func(p cluster.Priority) bool { return p != c.endsBy }) {
 			t.Errorf("%d of %d pods ended: priorities %v, want %d", c.ended, c.pods, f.priorities, c.endsBy)
 		}

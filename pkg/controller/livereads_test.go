@@ -22,8 +22,7 @@ import (
 func TestReleasedPodIsNotReplacedUnread(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	job := ourJob(1)
-	f.addJob(job)
-	f.engine.Trust(job)
+	f.addTrusted(job)
 	const read = "get ns/train"
 	f.getErr = errors.New("timeout")
 	f.engine.Released(job.UID)
@@ -92,9 +91,7 @@ func TestRecordedPodWithoutLabelsIsNotGone(t *testing.T) {
 		f.addJob(job)
 		q := runningPod("q", job)
 		f.pods[q.UID], f.listed = q, []corev1.Pod{*q}
-		if _, err := f.engine.Sync(t.Context(), job.UID); err != nil {
-			t.Fatal(err)
-		}
+		f.syncs()
 		lists := slices.DeleteFunc(f.calls, func(call string) bool { return !strings.HasPrefix(call, "list") })
 		assert.SlicesEqual(t, lists, c.want, name)
 	}

@@ -19,8 +19,7 @@ func TestStagesAreLogged(t *testing.T) {
 		logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Verbosity(verbosity), textlogger.Output(&out)))
 		f := newFakeCluster(t, nil)
 		job := ourJob(1)
-		f.addJob(job)
-		f.engine.Trust(job)
+		f.addTrusted(job)
 		if _, err := f.engine.Sync(klog.NewContext(t.Context(), logger), job.UID); err != nil {
 			t.Fatal(err)
 		}

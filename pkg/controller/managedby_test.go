@@ -6,6 +6,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // MGB-02, D-27: the valid names; the reserved name is valid only if we replace the built-in controller.
@@ -17,9 +19,7 @@ func TestManagedByMustBeADomainAndAPath(t *testing.T) {
 		"example.com/" + strings.Repeat("x", 51): true,
 		"example.com/" + strings.Repeat("x", 52): false,
 	} {
-		if err := ValidateManagedBy(name, false); (err == nil) != ok {
-			t.Errorf("%q: %v", name, err)
-		}
+		assert.Equal(t, ValidateManagedBy(name, false) == nil, ok, name)
 		if err := ValidateManagedBy(name, true); (err == nil) != (ok || name == batchv1.JobControllerName) {
 			t.Errorf("%q, in place of the built-in controller: %v", name, err)
 		}

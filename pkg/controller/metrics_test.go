@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +17,6 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
@@ -87,8 +85,7 @@ func TestSyncsAreCounted(t *testing.T) {
 		if c.change != nil {
 			c.change(job)
 		}
-		f.addJob(job)
-		f.engine.Trust(job)
+		f.addTrusted(job)
 		for i := range max(c.pods, -c.pods) {
 			if c.pods < 0 {
 				f.addPods(misplaced(fmt.Sprint("p", i), job))
@@ -100,16 +97,12 @@ func TestSyncsAreCounted(t *testing.T) {
 			f.fail = func(reconcile.PodRef) error { return errors.New("no") }
 		}
 		_, _ = f.engine.Sync(context.Background(), job.UID)
-		if got := counted(t, registry, "job_syncs_total"); !maps.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		assert.DeepEqual(t, counted(t, registry, "job_syncs_total"), c.want, name)
 		durations := map[string]float64{}
 		for sample, n := range c.want {
 			durations[strings.Replace(sample, "job_syncs_total", "job_sync_duration_seconds", 1)] = n
 		}
-		if got := counted(t, registry, "job_sync_duration_seconds"); !maps.Equal(got, durations) {
-			t.Errorf("%s: %v, want %v", name, got, durations)
-		}
+		assert.DeepEqual(t, counted(t, registry, "job_sync_duration_seconds"), durations, name)
 	}
 }
 
@@ -117,15 +110,12 @@ func TestSyncsAreCounted(t *testing.T) {
 func TestDeletedJobIsNoError(t *testing.T) {
 	f, registry := newMetered(t)
 	job := ourJob(1)
-	f.addJob(job)
-	f.engine.Trust(job)
+	f.addTrusted(job)
 	f.statusErr = jobNotFound("train")
 	if _, err := f.engine.Sync(context.Background(), job.UID); err != nil || f.did("status") != 1 {
 		t.Errorf("%v after %v", err, f.calls)
 	}
-	if got := counted(t, registry, "job_syncs_total"); got["job_syncs_total pods_created NonIndexed success"] != 1 {
-		t.Errorf("%v", got)
-	}
+	assert.Equal(t, counted(t, registry, "job_syncs_total")["job_syncs_total pods_created NonIndexed success"], 1)
 }
 
 // JOB-49: a pod that waits for its back-off counts as created.
@@ -141,9 +131,7 @@ func TestBackoffIsCountedAsCreation(t *testing.T) {
 	f.addJob(job)
 	f.addPods(failed)
 	f.engine.Trust(job)
-	if _, err := f.engine.Sync(context.Background(), job.UID); err != nil {
-		t.Fatal(err)
-	}
+	f.syncs()
 	if got := counted(t, registry, "job_syncs_total"); f.did("create") != 0 || got["job_syncs_total pods_created NonIndexed success"] != 1 {
 		t.Errorf("%v after %v", got, f.calls)
 	}
@@ -157,48 +145,38 @@ func TestStaleSyncsAreCounted(t *testing.T) {
 	f.addJob(job)
 	_, _ = f.engine.Sync(context.Background(), job.UID)
 	want := map[string]float64{"stale_sync_skips_total  pods": 1}
-	if got := counted(t, registry, "stale_sync_skips"); !maps.Equal(got, want) {
-		t.Errorf("of an unknown status: %v", got)
-	}
+	assert.DeepEqual(t, counted(t, registry, "stale_sync_skips"), want, "of an unknown status")
 	f.engine.Trust(job)
 	_, _ = f.engine.Sync(context.Background(), job.UID)
-	if got := counted(t, registry, "stale_sync_skips"); !maps.Equal(got, want) {
-		t.Errorf("of a status that is our own: %v", got)
-	}
+	assert.DeepEqual(t, counted(t, registry, "stale_sync_skips"), want, "of a status that is our own")
 }
 
 // MGB-16: another client writes the status of our Jobs.
 func TestForeignStatusIsNoticed(t *testing.T) {
 	f, registry := newMetered(t)
 	job := ourJob(2)
-	f.addJob(job)
-	f.engine.Trust(job)
+	f.addTrusted(job)
 	edited := job.DeepCopy()
 	edited.ResourceVersion = "2"
 	edited.Status.Failed = 3
 	edited.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kube-controller-manager", Subresource: "status"}, {Manager: FieldManager, Subresource: "status"}, {Manager: "user"}}
 	f.addJob(edited)
 	_, _ = f.engine.Sync(context.Background(), job.UID)
-	if got := counted(t, registry, "foreign_status"); got["foreign_status_writes_total"] != 1 {
-		t.Errorf("%v", got)
-	}
+	assert.Equal(t, counted(t, registry, "foreign_status")["foreign_status_writes_total"], 1)
 	assert.SlicesEqual(t, otherManagers(edited), []string{"kube-controller-manager"}, "by")
 }
 
 // MGB-16, JOB-50: the first of several tries without a response was stored. It is recognized as ours and reported once.
 func TestOneOfSeveralTriesWasStored(t *testing.T) {
-	clock := clocktesting.NewFakeClock(testTime)
-	registry := kubemetrics.NewKubeRegistry()
-	f := newFakeCluster(t, func(c *Config) { c.Clock, c.Metrics = clock, metrics.New(registry, clock) })
+	f, registry := newMetered(t)
 	job := ourJob(0)
-	f.addJob(job)
-	f.engine.Trust(job)
+	f.addTrusted(job)
 	f.statusErr = errors.New("EOF")
 	sent := []*batchv1.Job{}
 	f.onStatus = func(job *batchv1.Job) { sent = append(sent, job) }
 	for range 3 {
 		_, _ = f.engine.Sync(context.Background(), job.UID)
-		clock.Step(2 * time.Second)
+		f.clock.Step(2 * time.Second)
 	}
 	stored := sent[0]
 	stored.ResourceVersion = "2"
@@ -211,17 +189,14 @@ func TestOneOfSeveralTriesWasStored(t *testing.T) {
 		t.Errorf("%v after %v", got, f.calls)
 	}
 	want := map[string]float64{"jobs_finished_total NonIndexed CompletionsReached succeeded": 1}
-	if got := counted(t, registry, "jobs_finished"); !maps.Equal(got, want) {
-		t.Errorf("%v", got)
-	}
+	assert.DeepEqual(t, counted(t, registry, "jobs_finished"), want)
 }
 
 // SCL-06: a Job that was replaced by another Job of its name is gone, and that is not an error.
 func TestReplacedJobIsNoError(t *testing.T) {
 	f, _ := newMetered(t)
 	job := ourJob(1)
-	f.addJob(job)
-	f.engine.Trust(job)
+	f.addTrusted(job)
 	f.statusErr = conflict("train")
 	f.live = job.DeepCopy()
 	f.live.UID = "another"
@@ -255,41 +230,21 @@ func TestAPICallsAreCounted(t *testing.T) {
 // The age of the oldest finished pod that holds its finalizer, and the time that a Job
 // takes to finish after its last pod.
 func TestWaitingIsMeasured(t *testing.T) {
-	clock := clocktesting.NewFakeClock(testTime)
-	registry := kubemetrics.NewKubeRegistry()
-	m := metrics.New(registry, clock)
-	d, cache := NewDispatcher(Config{Metrics: m, Clock: clock}, &fakeQueue{})
-	f := &fakeCluster{t: t, cache: cache}
-	f.pods = map[types.UID]*corev1.Pod{}
-	f.fail = func(reconcile.PodRef) error { return nil }
-	f.webhook = func(*corev1.Pod) {}
-	f.version = 100
-	f.engine = NewEngine(Config{Metrics: m, Clock: clock}, cache, cluster.Cluster{Jobs: fakeJobs{f}, Pods: fakePods{f}, List: f, Parallel: f.parallel})
-	d.OnPodEnded(f.engine.PodEnded)
-
+	w := newWaitingCluster(t)
 	job := ourJob(1)
-	f.addJob(job)
-	f.engine.Trust(job)
+	w.addTrusted(job)
 	pod := runningPod("a", job)
-	f.addPods(pod)
+	w.addPods(pod)
 	done := pod.DeepCopy()
 	done.ResourceVersion = "8"
 	done.Status.Phase = corev1.PodSucceeded
 	done.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(testTime)}}}}
-	f.addPods(done)
-	clock.Step(7 * time.Second)
-	if got := counted(t, registry, "oldest"); got["oldest_uncounted_pod_age_seconds"] != 7 {
-		t.Errorf("%v", got)
-	}
-	if _, err := f.engine.Sync(context.Background(), job.UID); err != nil {
-		t.Fatal(err)
-	}
-	if got := counted(t, registry, "oldest"); len(got) != 0 {
-		t.Errorf("after the pod was counted: %v", got)
-	}
-	if got := counted(t, registry, "job_finish_delay"); got["job_finish_delay_seconds NonIndexed succeeded"] != 1 {
-		t.Errorf("%v after %v", got, f.calls)
-	}
+	w.addPods(done)
+	w.clock.Step(7 * time.Second)
+	w.expect("when the pod has ended", "oldest", map[string]float64{"oldest_uncounted_pod_age_seconds": 7})
+	w.sync()
+	w.expect("after the pod was counted", "oldest", map[string]float64{})
+	w.expect("after the pod was counted", "job_finish_delay", map[string]float64{"job_finish_delay_seconds NonIndexed succeeded": 1})
 }
 
 // A process that becomes the leader again sees its pods anew: none is counted as held twice, and the age of a pod
@@ -309,11 +264,7 @@ func TestSecondTermBeginsAnew(t *testing.T) {
 		f.addPods(pod)
 	}
 	want := map[string]float64{"terminated_pods_tracking_finalizer_total add": 2, "terminated_pods_tracking_finalizer_total delete": 1}
-	if got := counted(t, registry, "terminated_pods"); !maps.Equal(got, want) {
-		t.Errorf("%v", got)
-	}
+	assert.DeepEqual(t, counted(t, registry, "terminated_pods"), want)
 	NewDispatcher(Config{Metrics: m, Clock: clock}, &fakeQueue{})
-	if got := counted(t, registry, "oldest"); len(got) != 0 {
-		t.Errorf("without pods: %v", got)
-	}
+	assert.Equal(t, len(counted(t, registry, "oldest")), 0, "without pods")
 }

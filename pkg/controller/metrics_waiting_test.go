@@ -13,51 +13,33 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	kubemetrics "k8s.io/component-base/metrics"
-	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
-// waitingCluster is a fakeCluster with a clock, whose cache reports pods to the metrics, and that may refuse to create
-// pods.
+// waitingCluster is a fakeCluster whose cache reports pods to the metrics.
 type waitingCluster struct {
 	*fakeCluster
-	metrics  *metrics.Metrics
 	registry kubemetrics.KubeRegistry
-	clock    *clocktesting.FakeClock
-	// refuse returns the error of the nth creation of a sync, from 0.
-	refuse func(n int) error
-	tries  int
 }
 
-func newWaitingCluster(t *testing.T) *waitingCluster {
-	w := &waitingCluster{registry: kubemetrics.NewKubeRegistry(), clock: clocktesting.NewFakeClock(testTime), refuse: func(int) error { return nil }}
-	w.metrics = metrics.New(w.registry, w.clock)
-	config := Config{Metrics: w.metrics, Clock: w.clock}
-	_, cache := NewDispatcher(config, &fakeQueue{})
-	w.fakeCluster = &fakeCluster{t: t, cache: cache, pods: map[types.UID]*corev1.Pod{}, version: 100, fail: func(reconcile.PodRef) error { return nil }, webhook: func(*corev1.Pod) {}}
-	w.engine = NewEngine(config, cache, cluster.Cluster{Jobs: fakeJobs{w.fakeCluster}, Pods: refusingPods{fakePods{w.fakeCluster}, w.refusal}, List: w.fakeCluster, Parallel: w.parallel})
-	return w
+func newWaitingCluster(t *testing.T) waitingCluster {
+	f, registry := newMetered(t)
+	d, cache := NewDispatcher(f.engine.config, &fakeQueue{})
+	f.start(f.engine.config, cache)
+	d.OnPodEnded(f.engine.PodEnded)
+	return waitingCluster{f, registry}
 }
 
-func (w *waitingCluster) refusal() error {
-	w.tries++
-	return w.refuse(w.tries - 1)
-}
-
-func (w *waitingCluster) sync() {
-	w.tries = 0
+func (w waitingCluster) sync() {
 	_, _ = w.engine.Sync(context.Background(), "uid")
 }
 
 // changeJob delivers another version of the Job by the watch.
-func (w *waitingCluster) changeJob(change func(*batchv1.Job)) {
+func (w waitingCluster) changeJob(change func(*batchv1.Job)) {
 	job := w.cache.Job("uid").DeepCopy()
 	w.version++
 	job.ResourceVersion = strconv.Itoa(w.version)
@@ -65,7 +47,7 @@ func (w *waitingCluster) changeJob(change func(*batchv1.Job)) {
 	w.addJob(job)
 }
 
-func (w *waitingCluster) expect(when, prefix string, want map[string]float64) {
+func (w waitingCluster) expect(when, prefix string, want map[string]float64) {
 	w.t.Helper()
 	if got := counted(w.t, w.registry, prefix); !maps.Equal(got, want) {
 		w.t.Errorf("%s: %v, want %v", when, got, want)
@@ -76,20 +58,25 @@ func interimCondition(t batchv1.JobConditionType, since time.Time) batchv1.JobCo
 	return batchv1.JobCondition{Type: t, Status: corev1.ConditionTrue, Reason: "X", LastTransitionTime: metav1.NewTime(since)}
 }
 
+// holding returns a cluster with a Job, and with a pod of it that terminates for ever.
+func holding(t *testing.T, conditions ...batchv1.JobCondition) waitingCluster {
+	w := newWaitingCluster(t)
+	job := ourJob(1)
+	job.Status.StartTime, job.Status.Terminating, job.Status.Conditions = &metav1.Time{Time: testTime}, ptr.To[int32](1), conditions
+	w.addJob(job)
+	pod := runningPod("a", job)
+	pod.DeletionTimestamp, pod.Finalizers = &metav1.Time{Time: testTime}, append(pod.Finalizers, "example.com/held")
+	w.addPods(pod)
+	w.engine.Trust(job)
+	w.sync()
+	return w
+}
+
 // Issue 7: the age of a Job that is bound to end is measured from its interim condition, of either type, until it has
 // its terminal condition.
 func TestDoomedJobIsMeasured(t *testing.T) {
 	for _, bound := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet} {
-		w := newWaitingCluster(t)
-		job := ourJob(1)
-		job.Status.StartTime = &metav1.Time{Time: testTime}
-		job.Status.Terminating = ptr.To[int32](1)
-		w.addJob(job)
-		pod := runningPod("a", job)
-		pod.DeletionTimestamp, pod.Finalizers = &metav1.Time{Time: testTime}, append(pod.Finalizers, "example.com/held")
-		w.addPods(pod)
-		w.engine.Trust(job)
-		w.sync()
+		w := holding(t)
 		w.expect("before", "oldest_doomed", map[string]float64{})
 		w.changeJob(func(j *batchv1.Job) {
 			j.Status.Conditions = []batchv1.JobCondition{interimCondition(bound, testTime.Add(-100*time.Second))}
@@ -111,26 +98,18 @@ func TestDoomedJobIsMeasured(t *testing.T) {
 
 // Issue 7: the age does not grow for a Job that is gone, is being deleted, or belongs to an ended term.
 func TestDoomedJobIsForgotten(t *testing.T) {
-	for name, forget := range map[string]func(*waitingCluster){
-		"gone": func(w *waitingCluster) {
+	for name, forget := range map[string]func(waitingCluster){
+		"gone": func(w waitingCluster) {
 			assert.NoError(t, w.cache.JobStore("").Delete(w.cache.Job("uid")))
 			w.sync()
 		},
-		"deleted": func(w *waitingCluster) {
+		"deleted": func(w waitingCluster) {
 			w.changeJob(func(j *batchv1.Job) { j.DeletionTimestamp = &metav1.Time{Time: testTime} })
 			w.sync()
 		},
-		"end of the term": func(w *waitingCluster) { w.metrics.Forget() },
+		"end of the term": func(w waitingCluster) { w.engine.config.Metrics.Forget() },
 	} {
-		w := newWaitingCluster(t)
-		job := ourJob(1)
-		job.Status.Conditions = []batchv1.JobCondition{interimCondition(batchv1.JobFailureTarget, testTime.Add(-time.Hour))}
-		w.addJob(job)
-		pod := runningPod("a", job)
-		pod.DeletionTimestamp, pod.Finalizers = &metav1.Time{Time: testTime}, append(pod.Finalizers, "example.com/held")
-		w.addPods(pod)
-		w.engine.Trust(job)
-		w.sync()
+		w := holding(t, interimCondition(batchv1.JobFailureTarget, testTime.Add(-time.Hour)))
 		w.expect(name+", before", "oldest_doomed", map[string]float64{"oldest_doomed_job_age_seconds": 3600})
 		forget(w)
 		w.expect(name, "oldest_doomed", map[string]float64{})
@@ -140,8 +119,7 @@ func TestDoomedJobIsForgotten(t *testing.T) {
 var (
 	errQuota     = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("exceeded quota: one-pod, requested: pods=1, used: pods=1, limited: pods=1"))
 	errDenied    = forbidden("")
-	always       = func(err error) func(int) error { return func(int) error { return err } }
-	allButFirst  = func(err error) func(int) error { return func(n int) error { return map[bool]error{true: err}[n > 0] } }
+	always       = func(err error) func(context.Context) error { return func(context.Context) error { return err } }
 	refusedSince = func(reason string, age float64) map[string]float64 {
 		want := map[string]float64{"jobs_refused_pods " + reason: 1, "oldest_refused_job_age_seconds " + reason: age}
 		maps.DeleteFunc(want, func(_ string, v float64) bool { return v == 0 })
@@ -149,7 +127,7 @@ var (
 	}
 )
 
-func (w *waitingCluster) expectRefused(when string, want map[string]float64) {
+func (w waitingCluster) expectRefused(when string, want map[string]float64) {
 	w.t.Helper()
 	got := counted(w.t, w.registry, "jobs_refused")
 	maps.Copy(got, counted(w.t, w.registry, "oldest_refused"))
@@ -163,18 +141,17 @@ func (w *waitingCluster) expectRefused(when string, want map[string]float64) {
 func TestRefusedPodsAreMeasured(t *testing.T) {
 	w := newWaitingCluster(t)
 	job := ourJob(4)
-	w.addJob(job)
-	w.engine.Trust(job)
-	w.refuse = always(errQuota)
+	w.addTrusted(job)
+	w.onCreate = always(errQuota)
 	w.sync()
 	w.expectRefused("at the first refusal", refusedSince("quota", 0))
 	w.clock.Step(time.Minute)
 	w.sync()
 	w.expectRefused("after a minute", refusedSince("quota", 60))
-	w.refuse = always(errDenied)
+	w.onCreate = always(errDenied)
 	w.sync()
 	w.expectRefused("refused for another reason", refusedSince("forbidden", 60))
-	w.refuse = always(errors.New("EOF"))
+	w.onCreate = always(errors.New("EOF"))
 	w.sync()
 	w.expectRefused("without an answer", refusedSince("no_answer", 60))
 	// The list that follows an unknown outcome fails: nothing is known, nothing changes.
@@ -182,11 +159,14 @@ func TestRefusedPodsAreMeasured(t *testing.T) {
 	w.sync()
 	w.expectRefused("when the sync fails before it creates", refusedSince("no_answer", 61))
 	w.engine.memory.update("uid", func(m *jobMemory) { m.listPods = false })
-	w.refuse = allButFirst(errQuota)
+	w.onCreate = func(context.Context) error {
+		w.onCreate = always(errQuota)
+		return nil
+	}
 	w.sync()
 	w.expectRefused("when one could be created", refusedSince("quota", 0))
 	w.clock.Step(5 * time.Second)
-	w.refuse = always(nil)
+	w.onCreate = always(nil)
 	w.sync()
 	w.expectRefused("when all could", map[string]float64{})
 	families, err := w.registry.Gather()
@@ -200,26 +180,25 @@ func TestRefusedPodsAreMeasured(t *testing.T) {
 
 // Issue 7: a Job that no longer wants pods does not wait for them.
 func TestRefusedPodsAreForgotten(t *testing.T) {
-	for name, forget := range map[string]func(*waitingCluster){
-		"suspended": func(w *waitingCluster) {
+	for name, forget := range map[string]func(waitingCluster){
+		"suspended": func(w waitingCluster) {
 			w.changeJob(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
 			w.sync()
 		},
-		"gone": func(w *waitingCluster) {
+		"gone": func(w waitingCluster) {
 			assert.NoError(t, w.cache.JobStore("").Delete(w.cache.Job("uid")))
 			w.sync()
 		},
-		"its namespace ends (JOB-46)": func(w *waitingCluster) {
-			w.refuse = always(terminating())
+		"its namespace ends (JOB-46)": func(w waitingCluster) {
+			w.onCreate = always(terminating())
 			w.sync()
 		},
-		"end of the term": func(w *waitingCluster) { w.metrics.Forget() },
+		"end of the term": func(w waitingCluster) { w.engine.config.Metrics.Forget() },
 	} {
 		w := newWaitingCluster(t)
 		job := ourJob(4)
-		w.addJob(job)
-		w.engine.Trust(job)
-		w.refuse = always(errQuota)
+		w.addTrusted(job)
+		w.onCreate = always(errQuota)
 		w.sync()
 		w.clock.Step(time.Minute)
 		w.expectRefused(name+", before", refusedSince("quota", 60))
@@ -232,14 +211,14 @@ func TestRefusedPodsAreForgotten(t *testing.T) {
 // Job that still wants pods continues to wait, whatever else fails.
 func TestRefusedPodsAreForgottenWhileOtherCallsFail(t *testing.T) {
 	for name, test := range map[string]struct {
-		change  func(*waitingCluster)
+		change  func(waitingCluster)
 		waiting bool
 	}{
-		"suspended":                   {change: func(w *waitingCluster) { w.changeJob(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }) }},
-		"wants no more":               {change: func(w *waitingCluster) { w.changeJob(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) }) }},
-		"its namespace ends (JOB-46)": {change: func(w *waitingCluster) { w.refuse = always(terminating()) }},
-		"still refused":               {change: func(*waitingCluster) {}, waiting: true},
-		"nothing is known": {waiting: true, change: func(w *waitingCluster) {
+		"suspended":                   {change: func(w waitingCluster) { w.changeJob(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }) }},
+		"wants no more":               {change: func(w waitingCluster) { w.changeJob(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) }) }},
+		"its namespace ends (JOB-46)": {change: func(w waitingCluster) { w.onCreate = always(terminating()) }},
+		"still refused":               {change: func(waitingCluster) {}, waiting: true},
+		"nothing is known": {waiting: true, change: func(w waitingCluster) {
 			w.engine.memory.update("uid", func(m *jobMemory) { m.listPods = true })
 		}},
 	} {
@@ -251,7 +230,7 @@ func TestRefusedPodsAreForgottenWhileOtherCallsFail(t *testing.T) {
 		pod.Status.Phase = corev1.PodSucceeded
 		w.addPods(pod)
 		w.engine.Trust(job)
-		w.refuse = always(errQuota)
+		w.onCreate = always(errQuota)
 		w.fail = func(reconcile.PodRef) error { return errors.New("no") }
 		w.sync()
 		w.clock.Step(time.Minute)
@@ -293,7 +272,7 @@ func TestDelayedPodIsNotOverdue(t *testing.T) {
 		t.Fatalf("the index has no new pod: %v", w.calls)
 	}
 	w.expect("replaced, and not let go", "oldest_uncounted", map[string]float64{"oldest_uncounted_pod_age_seconds": 15})
-	w.fail = func(reconcile.PodRef) error { return nil }
+	w.fail = never
 	w.sync()
 	w.expect("let go", "oldest_uncounted", map[string]float64{})
 }

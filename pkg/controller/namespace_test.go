@@ -12,30 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/record"
-	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
-
-// refusingPods calls a function before it creates a pod.
-type refusingPods struct {
-	fakePods
-	refuse func() error
-}
-
-func (r refusingPods) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
-	if err := r.refuse(); err != nil {
-		r.note("create")
-		return nil, err
-	}
-	return r.fakePods.Create(ctx, pod)
-}
 
 // forbidden returns the response to a creation, with a cause about the namespace.
 func forbidden(cause metav1.CauseType) error {
@@ -48,33 +31,20 @@ func forbidden(cause metav1.CauseType) error {
 
 func terminating() error { return forbidden(corev1.NamespaceTerminatingCause) }
 
-// refusal is a fake cluster that calls a function before it creates a pod.
-type refusal struct {
-	*fakeCluster
-	clock  *clocktesting.FakeClock
-	events *record.FakeRecorder
+// refusing returns a fake cluster that calls a function before it creates a pod.
+func refusing(t *testing.T, refuse func() error) *fakeCluster {
+	f := newFakeCluster(t, nil)
+	f.onCreate = func(context.Context) error { return refuse() }
+	return f
 }
 
-func refusing(t *testing.T, refuse func() error) refusal {
-	r := refusal{newFakeCluster(t, nil), clocktesting.NewFakeClock(testTime), record.NewFakeRecorder(10_000)}
-	r.engine = NewEngine(Config{Clock: r.clock, Recorder: r.events}, r.cache,
-		cluster.Cluster{Jobs: fakeJobs{r.fakeCluster}, Pods: refusingPods{fakePods{r.fakeCluster}, refuse}, List: r.fakeCluster, Parallel: r.parallel})
-	return r
-}
-
-// sync syncs the Job as soon as another status write is allowed, and records only its calls.
-func (r refusal) sync() (Result, error) {
-	r.calls = nil
-	r.clock.Step(r.engine.config.BatchPeriod)
-	return r.engine.Sync(r.t.Context(), "uid")
-}
-
-func (r refusal) active() int32 { return r.cache.Job("uid").Status.Active }
+func (f *fakeCluster) active() int32 { return f.cache.Job("uid").Status.Active }
 
 // JOB-46 (D-37): in a namespace that is being terminated, one creation is tried per sync. Its failure is not an error,
 // which would be retried again and again, nor an event; no pod counts as active.
 func TestTerminatingNamespaceIsNoError(t *testing.T) {
-	r := refusing(t, terminating)
+	r, events := newTalkingCluster(t)
+	r.onCreate = func(context.Context) error { return terminating() }
 	r.addJob(ourJob(100))
 	for sync := range 3 {
 		result, err := r.sync()
@@ -88,49 +58,31 @@ func TestTerminatingNamespaceIsNoError(t *testing.T) {
 			t.Errorf("sync %d: active %d, %d pods", sync, r.active(), len(r.cache.Pods("uid")))
 		}
 	}
-	select {
-	case e := <-r.events.Events:
-		t.Errorf("event %s", e)
-	default:
-	}
+	events.want(t, "nothing")
 }
 
-// JOB-46, JOB-45: any other refusal is an error, so that it is retried; everything is created as soon as nothing is
-// refused anymore.
+// JOB-46, JOB-45, REG-06: any other refusal is an error, also a conflict, such as the admission of a quota may return:
+// otherwise nothing would request another sync. Everything is created as soon as nothing is refused anymore.
 func TestRefusedCreationIsTriedAgain(t *testing.T) {
-	for _, cause := range []metav1.CauseType{"", metav1.CauseTypeForbidden} {
-		why := forbidden(cause)
+	for _, refused := range []error{
+		forbidden(""), forbidden(metav1.CauseTypeForbidden),
+		apierrors.NewConflict(schema.GroupResource{Resource: "resourcequotas"}, "pods", errors.New("modified")),
+	} {
+		why := refused
 		r := refusing(t, func() error { return why })
 		r.addJob(ourJob(100))
-		if _, err := r.sync(); !apierrors.IsForbidden(err) || r.did("create") != 1 || r.active() != 0 {
-			t.Errorf("%q: %v, calls %q", cause, err, r.calls)
+		_, err := r.sync()
+		if !errors.Is(err, refused) || r.did("create") != 1 || r.active() != 0 {
+			t.Errorf("%v: %v, calls %q", refused, err, r.calls)
 		}
+		queue := &retryQueue{}
+		dispatcher, _ := NewDispatcher(r.engine.config, queue)
+		dispatcher.Synced("uid", Result{}, err)
+		assert.Equal(t, queue.retries, 1, "retries", refused)
 		why = nil
 		if _, err := r.sync(); err != nil || r.did("create") != 100 || r.active() != 100 {
-			t.Errorf("%q: %v, %d creations, active %d", cause, err, r.did("create"), r.active())
+			t.Errorf("%v: %v, %d creations, active %d", refused, err, r.did("create"), r.active())
 		}
-	}
-}
-
-// REG-06: a conflict on the creation of a pod, such as the admission of a quota may return, is an error: otherwise
-// nothing would request another sync.
-func TestConflictOnCreationIsAnError(t *testing.T) {
-	why := error(apierrors.NewConflict(schema.GroupResource{Resource: "resourcequotas"}, "pods", errors.New("modified")))
-	r := refusing(t, func() error { return why })
-	r.addJob(ourJob(2))
-	if _, err := r.sync(); !apierrors.IsConflict(err) || r.did("create") != 1 || r.active() != 0 {
-		t.Errorf("%v, calls %q, active %d", err, r.calls, r.active())
-	}
-	queue := &retryQueue{}
-	dispatcher, _ := NewDispatcher(r.engine.config, queue)
-	_, err := r.sync()
-	dispatcher.Synced("uid", Result{}, err)
-	if queue.retries != 1 {
-		t.Errorf("%d retries are asked for", queue.retries)
-	}
-	why = nil
-	if _, err := r.sync(); err != nil || r.did("create") != 2 || r.active() != 2 {
-		t.Errorf("%v, calls %q, active %d", err, r.calls, r.active())
 	}
 }
 
@@ -164,9 +116,7 @@ func TestBatchesDoubleUntilACreationIsRefused(t *testing.T) {
 		if _, err = r.sync(); r.did("create") != c.again || (err != nil) != (c.quota < c.wanted) {
 			t.Errorf("quota %d of %d: %d calls in the next sync, want %d; %v", c.quota, c.wanted, r.did("create"), c.again, err)
 		}
-		if want := int32(min(c.quota, c.wanted)); r.active() != want {
-			t.Errorf("quota %d of %d: active %d", c.quota, c.wanted, r.active())
-		}
+		assert.Equalf(t, r.active(), int32(min(c.quota, c.wanted)), "quota %d of %d: active", c.quota, c.wanted)
 	}
 }
 
@@ -187,7 +137,7 @@ func TestFinishedJobIsForgotten(t *testing.T) {
 	if result, err := r.sync(); err == nil || result.Done || r.engine.memory.get("uid").backoff.Failures != 3 {
 		t.Errorf("a pod holds its finalizer: %+v, %v", result, err)
 	}
-	r.fail = func(reconcile.PodRef) error { return nil }
+	r.fail = never
 	result, err := r.sync()
 	if m := r.engine.memory.get("uid"); err != nil || !result.Done || !m.ours || m.backoff.Failures != 0 || m.emitted != nil {
 		t.Errorf("%+v, %v, remembered %+v", result, err, m)
@@ -220,7 +170,7 @@ func TestStartTimeIsNotHeldUp(t *testing.T) {
 		"many": {100, 1, 0}, "few": {4, 4, 0}, "few, with a slow webhook": {4, 1, time.Minute},
 	} {
 		created, at, active := int32(0), int32(-1), int32(-1)
-		var r refusal
+		var r *fakeCluster
 		r = refusing(t, func() error {
 			created++
 			r.clock.Step(c.slow)
@@ -240,9 +190,7 @@ func TestStartTimeIsNotHeldUp(t *testing.T) {
 		if at > c.first || active > at || created != c.pods {
 			t.Errorf("%s: startTime after %d creations, with active %d; %d pods", name, at, active, created)
 		}
-		if ramp := r.engine.memory.get("uid").ramp; ramp != 0 {
-			t.Errorf("%s: the next sync begins with %d creations", name, ramp)
-		}
+		assert.Equalf(t, r.engine.memory.get("uid").ramp, 0, "%s: creations at the start of the next sync", name)
 	}
 }
 
@@ -255,7 +203,7 @@ func TestChangedJobGetsNoMorePodsOfTheOldPlan(t *testing.T) {
 		"deleted":     func(job *batchv1.Job) { job.DeletionTimestamp = ptr.To(metav1.NewTime(testTime)) },
 	} {
 		created := 0
-		var r refusal
+		var r *fakeCluster
 		r = refusing(t, func() error {
 			if created++; created == 10 {
 				job := r.live.DeepCopy()
@@ -286,7 +234,7 @@ func TestThirdConflictInARowIsAnError(t *testing.T) {
 			t.Errorf("sync %d: %v, said %q", sync, err, heard.texts)
 		}
 	}
-	f.fail = func(reconcile.PodRef) error { return nil }
+	f.fail = never
 	if _, err := f.engine.Sync(t.Context(), "uid"); err != nil || f.engine.memory.get("uid").conflicts != nil {
 		t.Errorf("%v, %v", err, f.engine.memory.get("uid").conflicts)
 	}

@@ -127,14 +127,12 @@ func TestSmallJobsGetAllPodsInOneSync(t *testing.T) {
 		call time.Duration
 		soon bool
 	}{{minChanges, 10 * time.Millisecond, false}, {minChanges + 1, 10 * time.Millisecond, true}, {minChanges, 100 * time.Millisecond, true}} {
-		clock := clocktesting.NewFakeClock(testTime)
-		f := newFakeCluster(t, func(config *Config) { config.Clock = clock })
+		f := newFakeCluster(t, nil)
 		job := ourJob(int32(c.pods))
-		f.addJob(job)
-		f.engine.Trust(job)
+		f.addTrusted(job)
 		started := 0 // The number of pods when startTime was stored.
 		f.webhook = func(*corev1.Pod) {
-			if clock.Step(c.call); f.cache.Job(job.UID).Status.StartTime == nil {
+			if f.clock.Step(c.call); f.cache.Job(job.UID).Status.StartTime == nil {
 				started++
 			}
 		}

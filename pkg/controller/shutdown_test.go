@@ -64,26 +64,15 @@ func TestShutdownFinishesCalls(t *testing.T) {
 	job := ourJob(1)
 	f.addJob(job)
 	var during error
-	pods := contextPods{fakePods{f}, func(ctx context.Context) {
+	f.onCreate = func(ctx context.Context) error {
 		stop()
 		during = ctx.Err()
-	}}
-	f.engine.cluster.Pods = pods
+		return nil
+	}
 	s := &jobSync{Engine: f.engine, uid: "uid", job: job, skip: map[types.UID]why{}}
 	if _, err := s.apply(ctx, &reconcile.Plan{Create: []reconcile.NewPod{{Index: reconcile.NoIndex}}}); err != nil || during != nil || len(f.cache.Pods("uid")) != 1 {
 		t.Errorf("%v, during the call %v, pods %v", err, during, f.cache.Pods("uid"))
 	}
-}
-
-// contextPods records the context of creations.
-type contextPods struct {
-	fakePods
-	show func(context.Context)
-}
-
-func (p contextPods) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
-	p.show(ctx)
-	return p.fakePods.Create(ctx, pod)
 }
 
 // limiterAtStop stops the process while calls wait for a token, which none of them gets.

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kubemetrics "k8s.io/component-base/metrics"
-	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
@@ -40,8 +39,7 @@ func TestPodsAreListedAfterAnAmbiguousCreation(t *testing.T) {
 	} {
 		r := refusing(t, func() error { return c.err })
 		job := ourJob(1)
-		r.addJob(job)
-		r.engine.Trust(job)
+		r.addTrusted(job)
 		if _, err := r.sync(); err == nil || r.did("create") != 1 || r.did("list") != c.lists {
 			t.Errorf("%v: %v, calls %q", c.err, err, r.calls)
 		}
@@ -56,11 +54,9 @@ func TestPodsAreListedAfterAnAmbiguousCreation(t *testing.T) {
 // then.
 // Requirements: JOB-18
 func TestUnansweredWriteKeepsItsBackoff(t *testing.T) {
-	clock := clocktesting.NewFakeClock(testTime)
-	f := newFakeCluster(t, func(c *Config) { c.Clock = clock })
+	f := newFakeCluster(t, nil)
 	job := ourJob(1)
-	f.addJob(job)
-	f.engine.Trust(job)
+	f.addTrusted(job)
 	failed := runningPod("failed", job)
 	failed.Status.Phase = corev1.PodFailed
 	failed.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
@@ -79,7 +75,7 @@ func TestUnansweredWriteKeepsItsBackoff(t *testing.T) {
 	if _, err := f.engine.Sync(t.Context(), "uid"); err != nil {
 		t.Fatal(err)
 	}
-	clock.Step(f.engine.config.BatchPeriod)
+	f.clock.Step(f.engine.config.BatchPeriod)
 	result, err := f.engine.Sync(t.Context(), "uid")
 	if err != nil || f.did("create") != 0 || f.cache.Job("uid").Status.Failed != 1 {
 		t.Errorf("%v, calls %q, status %+v", err, f.calls, f.cache.Job("uid").Status)
@@ -97,12 +93,11 @@ func TestRejectedStatusIsReportedOnce(t *testing.T) {
 	registry := kubemetrics.NewKubeRegistry()
 	f.engine.config.Metrics = metrics.New(registry, f.clock)
 	job := ourJob(0)
-	f.addJob(job)
-	f.engine.Trust(job)
+	f.addTrusted(job)
 	for try := range 3 {
 		wrong := field.ErrorList{field.Invalid(field.NewPath("status", "startTime"), try, "forged by the test")}
 		f.statusErr = apierrors.NewInvalid(batchv1.SchemeGroupVersion.WithKind("Job").GroupKind(), job.Name, wrong)
-		if err := f.sync(); !errors.Is(err, f.statusErr) {
+		if _, err := f.sync(); !errors.Is(err, f.statusErr) {
 			t.Errorf("try %d: %v", try, err)
 		}
 	}
@@ -111,6 +106,6 @@ func TestRejectedStatusIsReportedOnce(t *testing.T) {
 	}
 	assert.Equal(t, counted(t, registry, "status_writes_rejected")["status_writes_rejected_total"], 3, "rejected")
 	f.statusErr = nil
-	assert.NoError(t, f.sync())
+	f.syncs()
 	assert.Equal(t, events.heard("Completed"), true, "the Job completes")
 }

@@ -59,9 +59,7 @@ func TestPodHasTheStoredTemplate(t *testing.T) {
 		`"newToPods":{"number":12345678901234567,"list":[1,"two"]}`, `"newToSecurity":true`, `"runAsUser":7`, `"hostNetwork":false`,
 		`"newToContainers":"first"`, `"newToContainers":"second"`, `"newToEnv":1`, `"newVolume":{"size":"1Gi"}`,
 	} {
-		if !strings.Contains(string(body), want) {
-			t.Errorf("%s is missing in %s", want, body)
-		}
+		assert.Contains(t, string(body), want)
 	}
 	// Decoded into our types, the pod is the same as one built from them.
 	again := &corev1.Pod{}
@@ -70,9 +68,7 @@ func TestPodHasTheStoredTemplate(t *testing.T) {
 	if text, _ := json.Marshal(again.Spec); string(text) != string(typed) {
 		t.Errorf("got  %s\nwant %s", text, typed)
 	}
-	if n := strings.Count(string(body), completionIndexEnv); n != 3 {
-		t.Errorf("%d containers know their index", n)
-	}
+	assert.Equal(t, strings.Count(string(body), completionIndexEnv), 3, "containers that know their index")
 }
 
 // JOB-39: no pods are created from a template with fields whose place in a pod is unclear.
@@ -86,7 +82,7 @@ func TestTemplateThatCannotBeKeptMakesNoPods(t *testing.T) {
 		f.engine.cluster.CreateJSON = f.createJSON(&created)
 		job := decodeJob(t, storedJob(1, template))
 		assert.NoError(t, f.cache.JobStore("").Add(job))
-		err := f.sync()
+		_, err := f.sync()
 		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), field) || f.did("create") != 0 || created != 0 || f.did("list") != 0 {
 			t.Errorf("%s: %v, calls %q", field, err, f.calls)
 		}

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
@@ -60,9 +59,7 @@ func TestIndexedPodKnowsItsIndex(t *testing.T) {
 	if pod.Labels["app"] != "x" || pod.Annotations["note"] != "y" || len(pod.Labels) != 2 {
 		t.Errorf("from the template: labels %v, annotations %v", pod.Labels, pod.Annotations)
 	}
-	if want := []string{"example.com/own", batchv1.JobTrackingFinalizer}; !reflect.DeepEqual(pod.Finalizers, want) {
-		t.Errorf("finalizers %v", pod.Finalizers)
-	}
+	assert.DeepEqual(t, pod.Finalizers, []string{"example.com/own", batchv1.JobTrackingFinalizer}, "finalizers")
 	if pod.Spec.Hostname != "train-3" || pod.Spec.Subdomain != "sub" || pod.GenerateName != "train-3-" {
 		t.Errorf("hostname %q, subdomain %q, name %q", pod.Spec.Hostname, pod.Spec.Subdomain, pod.GenerateName)
 	}

@@ -121,9 +121,7 @@ func TestAppendingToALineChangesNoOther(t *testing.T) {
 		"Beside": Beside([]Line{part}, 2, 1, []Line{Plainly("xx")}, "…")[0],
 		"Indent": part.Indent(0).With(Bold),
 	} {
-		if whole.String() != "abcd" {
-			t.Errorf("%s changed the line it was made of to %q (it is %q)", name, whole.String(), got.String())
-		}
+		assert.Equalf(t, whole.String(), "abcd", "the line of which %s made %q", name, got.String())
 	}
 }
 
@@ -133,9 +131,7 @@ func TestLayout(t *testing.T) {
 	for _, l := range Beside(left, 4, 2, right, "…") {
 		got = append(got, l.String())
 	}
-	if want := "abc…  x|b     y|a l…"; strings.Join(got, "|") != want {
-		t.Errorf("Beside: %q, want %q", got, want)
-	}
+	assert.Equal(t, strings.Join(got, "|"), "abc…  x|b     y|a l…")
 	assert.Equal(t, Beside(nil, 2, 1, right, "…")[1].String(), "   y", "Beside nothing")
 	assert.Equal(t, Spread(10, Plainly("left"), Plainly("right"), "…").String(), "left right", "Spread")
 	assert.Equal(t, Spread(4, Plainly("left"), Plainly("right"), "…").String(), "rig…", "Spread without room")

@@ -134,8 +134,6 @@ func luminance(c color.Color) float64 {
 func TestRenderJoinsNeighbors(t *testing.T) {
 	theme := NewTheme(Colorless)
 	l := Of(Text(Bold, "a"), Text(Bold, "b"), Text(Plain, "c"), Text(Reverse, "d"))
-	if got, want := theme.Render(l), "\x1b[1mab\x1b[mc\x1b[7md\x1b[m"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	assert.Equal(t, theme.Render(l), "\x1b[1mab\x1b[mc\x1b[7md\x1b[m")
 	assert.Equal(t, theme.RenderAll([]Line{l[2:3], nil, l[2:3]}), "c\n\nc")
 }

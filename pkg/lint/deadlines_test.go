@@ -17,9 +17,7 @@ const mainOnly = "containers: [{name: main, image: i}]"
 func checkPods(t *testing.T, cases []struct{ pod, job, want string }) {
 	t.Helper()
 	for _, c := range cases {
-		if got := look(t, withPod(c.pod, c.job), nil); strings.Join(got, ", ") != c.want {
-			t.Errorf("%s; %s\n got %q\nwant %q", c.pod, c.job, got, c.want)
-		}
+		assert.Equalf(t, strings.Join(look(t, withPod(c.pod, c.job), nil), ", "), c.want, "%s; %s", c.pod, c.job)
 	}
 }
 

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -69,9 +68,7 @@ func TestEveryWrongValueIsReported(t *testing.T) {
 		"wrong-type " + at + "ports[0].containerPort: it (side) is the text \"http\", but the API expects an integer (write an integer)",
 		"wrong-type " + at + "stdin: it (side) is the text \"no\", but the API expects true or false (write false without quotes)",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	assert.SlicesEqual(t, got, want)
 }
 
 // A quantity that the API server cannot parse, and one in thousandths of a byte.

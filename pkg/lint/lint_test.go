@@ -246,9 +246,7 @@ func TestIllegalAndOddNamesAreReported(t *testing.T) {
 		{strings.Replace(two, "batchjob.dev/", "kubernetes.io/job-", 1), rulename.Names{"A", ""}, []string{"warning rule-name-unused " + name(0)}},
 		{strings.Replace(two, "managedBy: batchjob.dev/controller\n  ", "", 1), rulename.Names{"", "B"}, []string{"warning rule-name-unused " + name(1)}}, // kubectl create rejects it
 	} {
-		if got := look(t, c.object, c.names); !slices.Equal(got, c.want) {
-			t.Errorf("%s %q\n got %q\nwant %q", c.object, c.names, got, c.want)
-		}
+		assert.SlicesEqual(t, look(t, c.object, c.names), c.want, c.object, c.names)
 	}
 }
 
@@ -280,7 +278,5 @@ func TestObjectsThatAreNoJobsDoNotPanic(t *testing.T) {
 	if got := look(t, "{apiVersion: v1, kind: Pod}", nil); len(got) != 1 || got[0] != "!error not-readable " {
 		t.Errorf("%q", got)
 	}
-	if got := look(t, "{apiVersion: batch/v1, kind: Job}", nil); len(got) != 3 {
-		t.Errorf("an empty Job: %q", got)
-	}
+	assert.Equal(t, len(look(t, "{apiVersion: batch/v1, kind: Job}", nil)), 3, "an empty Job")
 }

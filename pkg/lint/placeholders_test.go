@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -72,9 +71,7 @@ status:
   succeeded: 1
   uncountedTerminatedPods: {}
 `, nil)
-	if want := []string{"!error from-cluster metadata.uid"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.SlicesEqual(t, got, []string{"!error from-cluster metadata.uid"})
 	if got := look(t, strings.Replace(base, "{name: a}", "{name: a, creationTimestamp: null}", 1)+"status: {}", nil); len(got) > 0 {
 		t.Errorf("kubectl create --dry-run=client: %q", got)
 	}

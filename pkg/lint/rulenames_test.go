@@ -2,11 +2,11 @@ package lint
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The fix depends on the problem.
@@ -31,9 +31,7 @@ func TestNamesThatWereNotReadDoNotDiffer(t *testing.T) {
 		rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
 	for _, incomplete := range []bool{false, true} {
 		got := Check(Input{Object: read(t, object), Names: rulename.Names{"", "B"}, Incomplete: incomplete})
-		if (len(got) == 0) != incomplete {
-			t.Errorf("incomplete %v: %+v", incomplete, got)
-		}
+		assert.Equal(t, len(got) == 0, incomplete, "incomplete")
 	}
 }
 
@@ -50,7 +48,5 @@ func TestRulesBeyondTheLimitAreNotCompared(t *testing.T) {
 	}
 	object := base + "  " + indexed + "podFailurePolicy:\n    rules:" + list.String() + "\n  successPolicy: {rules: [" + success.String() + "]}"
 	want := []string{"!error too-many-rules spec.podFailurePolicy.rules", "!error too-many-success-rules spec.successPolicy.rules"}
-	if got := look(t, object, names); !slices.Equal(got, want) {
-		t.Errorf("%d findings, the first %q", len(got), got[:min(len(got), 3)])
-	}
+	assert.SlicesEqual(t, look(t, object, names), want)
 }

@@ -51,9 +51,7 @@ func TestReservedTemplateLabelsAreReported(t *testing.T) {
 	} {
 		object := strings.Replace(base, "{name: a}", c.metadata, 1)
 		object = strings.Replace(object, "  template:\n", "  template:\n    metadata: {labels: "+c.labels+"}\n", 1) + "  " + c.spec
-		if got := look(t, object, nil); !slices.Equal(got, c.want) {
-			t.Errorf("%s %s: %q, want %q", c.metadata, c.labels, got, c.want)
-		}
+		assert.SlicesEqual(t, look(t, object, nil), c.want, c.metadata, c.labels)
 	}
 	cron := cronJob(`schedule: "@daily"`)
 	cron = strings.Replace(cron, "template:\n        spec", "template:\n        metadata: {labels: {job-name: a}}\n        spec", 1)

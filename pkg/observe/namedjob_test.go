@@ -74,9 +74,7 @@ func TestTemplateWithNewerFieldsIsKept(t *testing.T) {
 		if (job.Template != nil) != c.kept || c.kept && !strings.HasPrefix(after, string(job.Template)) {
 			t.Errorf("%s: kept %s", name, job.Template)
 		}
-		if clone := job.DeepCopyObject().(*NamedJob); string(clone.Template) != string(job.Template) {
-			t.Errorf("%s: the copy has %s", name, clone.Template)
-		}
+		assert.Equalf(t, string(job.DeepCopyObject().(*NamedJob).Template), string(job.Template), "%s: the copy", name)
 	}
 }
 

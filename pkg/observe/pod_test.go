@@ -96,23 +96,6 @@ func TestFinishTimeIsFromTheBestWitness(t *testing.T) {
 	}
 }
 
-// PRP-03: active and terminating by phase and deletion, including Unknown.
-func TestActiveAndTerminating(t *testing.T) {
-	for _, phase := range []corev1.PodPhase{"", corev1.PodPending, corev1.PodRunning, corev1.PodUnknown, corev1.PodSucceeded, corev1.PodFailed} {
-		for _, deleting := range []bool{false, true} {
-			pod := &corev1.Pod{Status: corev1.PodStatus{Phase: phase}}
-			if deleting {
-				pod.DeletionTimestamp = ptr.To(at(1))
-			}
-			p := Pod(pod)
-			over := phase == corev1.PodSucceeded || phase == corev1.PodFailed
-			if p.IsActive() != (!over && !deleting) || p.IsTerminating() != (!over && deleting) {
-				t.Errorf("%q deleting %v: active %v, terminating %v", phase, deleting, p.IsActive(), p.IsTerminating())
-			}
-		}
-	}
-}
-
 // REG-33, TRK-29: any value of the index annotation gives an index or none.
 func TestTamperedIndexIsNoIndex(t *testing.T) {
 	for text, want := range map[string]int32{"": reconcile.NoIndex, "0": 0, "17": 17, "-1": reconcile.NoIndex, "x": reconcile.NoIndex, "1.5": reconcile.NoIndex,
@@ -183,9 +166,7 @@ func TestOnlyAControllingJobOwnsAPod(t *testing.T) {
 		"other kind":     {metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", UID: "u", Controller: ptr.To(true)}, ""},
 	} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{c.ref}}}
-		if got := JobUID(pod); string(got) != c.want {
-			t.Errorf("%s: got %q", name, got)
-		}
+		assert.Equal(t, string(JobUID(pod)), c.want, name)
 	}
 }
 

@@ -118,9 +118,7 @@ func TestSuspendComesTooLate(t *testing.T) {
 			for _, step := range []func(){func() {}, func() { ended(o.pod(t, "r"), corev1.PodFailed) }} {
 				step()
 				o.settle(t)
-				if !reflect.DeepEqual(o.Job.Status.Conditions, before) {
-					t.Errorf("%s, %s: %s", terminal, name, statusText(&o.Job.Status))
-				}
+				assert.DeepEqual(t, o.Job.Status.Conditions, before, terminal, name, statusText(&o.Job.Status))
 			}
 			o.Pods = nil
 			o.settle(t)

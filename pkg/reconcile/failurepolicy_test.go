@@ -224,9 +224,7 @@ func TestFailureTargetBeforeRelease(t *testing.T) {
 		with("p", failedPod(42, time.Minute)).with("i", failedPod(3, time.Minute))
 	plan := o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p] FailureTarget=True/PodFailurePolicy_0; release i`)
 	// Lost write: the plan is the same.
-	if again := o.compute(); planText(again) != planText(plan) {
-		t.Errorf("again: %s", planText(again))
-	}
+	assert.Equal(t, planText(o.compute()), planText(plan), "again")
 	o.carryOut(t, Plan{Status: plan.Status})
 	o.want(t, "release i p")
 	o.Pods = nil // the crash, and the deletion of the pod
@@ -400,15 +398,11 @@ func TestMessageLeavesOutTheName(t *testing.T) {
 	policy := failurePolicy(onExit("Ignore", 9), onExit("FailJob", 42), onCondition("FailJob", corev1.DisruptionTarget))
 	for _, names := range []string{"", "1=Fatal;2=Disrupted"} {
 		_, _, message := fateOf(observeJob(policy, ruleNames(names)).with("p", failedPod(42, time.Hour)).compute())
-		if want := "Container main for pod ns/p failed with exit code 42 matching FailJob rule at index 1"; message != want {
-			t.Errorf("%q", message)
-		}
+		assert.Equal(t, message, "Container main for pod ns/p failed with exit code 42 matching FailJob rule at index 1")
 		_, reason, message := fateOf(observeJob(policy, ruleNames(names)).with("p", failedPod(1, time.Hour), func(p *Pod) {
 			p.Conditions = []failurepolicy.Condition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}, {Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
 		}).compute())
-		if want := "Pod ns/p has condition DisruptionTarget matching FailJob rule at index 2"; message != want {
-			t.Errorf("%q", message)
-		}
+		assert.Equal(t, message, "Pod ns/p has condition DisruptionTarget matching FailJob rule at index 2")
 		if suffix := strings.TrimPrefix(reason, "PodFailurePolicy_"); (suffix == "Disrupted") != (names != "") {
 			t.Errorf("reason %q", reason)
 		}
@@ -444,9 +438,7 @@ func TestNamesWithoutPolicyMeanNothing(t *testing.T) {
 	for _, names := range []string{"0=Fatal", "not=legal at all"} {
 		for _, policy := range []func(*batchv1.Job){func(*batchv1.Job) {}, failurePolicy()} {
 			plan := observeJob(ruleNames(names), policy).with("p", failedPod(42, time.Hour)).want(t, countOne)
-			if f := plan.Findings.Violations; len(f) != 0 {
-				t.Errorf("%+v", f)
-			}
+			assert.Equal(t, len(plan.Findings.Violations), 0)
 		}
 	}
 }

@@ -48,11 +48,13 @@ func TestActiveAndTerminating(t *testing.T) {
 		deleting            bool
 		active, terminating int32
 	}{
+		{"", false, 1, 0},
 		{corev1.PodPending, false, 1, 0},
 		{corev1.PodRunning, false, 1, 0},
 		{corev1.PodUnknown, false, 1, 0},
 		{corev1.PodSucceeded, false, 0, 0},
 		{corev1.PodFailed, false, 0, 0},
+		{"", true, 0, 1},
 		{corev1.PodPending, true, 0, 1},
 		{corev1.PodRunning, true, 0, 1},
 		{corev1.PodUnknown, true, 0, 1},
@@ -284,9 +286,7 @@ func TestAllFailWithTheJob(t *testing.T) {
 	o := observeJob(sized(3, 3), backoffLimit(0), replacing(batchv1.Failed)).
 		with("f", failedPod(1, time.Minute)).with("r").with("t", deletedPod(time.Minute)).with("u", deletedPod(time.Minute), untracked).with("v", untracked)
 	plan := o.want(t, `status active 0 terminating 4 succeeded 0 failed 0 completedIndexes "" uncounted [] [f r t] FailureTarget=True/BackoffLimitExceeded`)
-	if f := plan.Findings.RecordedFailed; len(f) != 3 {
-		t.Errorf("%+v", f)
-	}
+	assert.Equal(t, len(plan.Findings.RecordedFailed), 3)
 	o.carryOut(t, plan)
 	// The results of the other pods change nothing.
 	ended(o.pod(t, "r"), corev1.PodSucceeded)

@@ -49,9 +49,7 @@ func TestRestartsReachTheLimit(t *testing.T) {
 	} {
 		test.o.Job.Spec.BackoffLimit = &test.limit
 		conditionType, reason, message := fateOf(test.o.compute())
-		if fails := conditionType == "FailureTarget"; fails != test.fails {
-			t.Errorf("%s: %s %s", name, conditionType, reason)
-		}
+		assert.Equal(t, conditionType == "FailureTarget", test.fails, name, conditionType, reason)
 		if test.fails && (reason != "BackoffLimitExceeded" || !strings.HasPrefix(message, messageBackoffLimit)) {
 			t.Errorf("%s: %s, %s", name, reason, message)
 		}

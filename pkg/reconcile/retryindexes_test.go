@@ -51,9 +51,7 @@ func TestDamagedRetryRunsNothing(t *testing.T) {
 			t.Errorf("%q: %s, %q", text, got, plan.Findings.BadRetryIndexes)
 		}
 	}
-	if plan := observeJob(sized(1, 1), retries("x", "1")).compute(); len(plan.Create) != 1 {
-		t.Errorf("a NonIndexed Job has no indexes: %s", planText(plan))
-	}
+	assert.Equal(t, len(observeJob(sized(1, 1), retries("x", "1")).compute().Create), 1, "a NonIndexed Job has no indexes")
 }
 
 // A retry that is scaled up runs the indexes it has gained; a retry that is scaled down and up again keeps the indexes

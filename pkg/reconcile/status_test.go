@@ -1,10 +1,6 @@
 package reconcile
 
 import (
-	"fmt"
-	"math/rand/v2"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
@@ -207,137 +202,6 @@ func TestIndexInBothListsSucceeded(t *testing.T) {
 		want(t, `status active 1 terminating 0 succeeded 3 failed 0 completedIndexes "0-2" failedIndexes "3"`)
 }
 
-// STV-02, STV-16..21, TRK-28: for any observation, the API server accepts the next status, and the status does not
-// depend on the order of the pods.
-// Requirements: STV-17, STV-18, STV-20, STV-21
-func TestEveryStatusIsLegal(t *testing.T) {
-	random := rand.New(rand.NewPCG(21, 16))
-	for i := range 5000 {
-		o := randomObservation(random)
-		plan := o.compute()
-		text := planText(plan)
-		random.Shuffle(len(o.Pods), func(i, j int) { o.Pods[i], o.Pods[j] = o.Pods[j], o.Pods[i] })
-		if again := planText(o.compute()); again != text {
-			t.Fatalf("%d: %s\nshuffled: %s", i, text, again)
-		}
-		if s := plan.Status; s != nil {
-			if err := illegal(o, s); err != "" {
-				t.Fatalf("%d: %s\nbefore %s\n%s", i, err, statusText(&o.Job.Status), text)
-			}
-		}
-		named := map[types.UID]bool{}
-		for _, r := range slices.Concat(plan.Delete, plan.Release, plan.Adopt, plan.Disown) {
-			if named[r.UID] || o.Skip[r.UID] {
-				t.Fatalf("%d: pod %s: named twice, or to be skipped: %s", i, r.Name, text)
-			}
-			named[r.UID] = true
-		}
-	}
-}
-
-func randomObservation(random *rand.Rand) *observed {
-	coin := func() bool { return random.IntN(2) == 0 }
-	few := func() int32 { return random.Int32N(5) }
-	o := observeJob()
-	spec, status := &o.Job.Spec, &o.Job.Status
-	*spec.Completions, *spec.Parallelism, *spec.BackoffLimit = few(), few(), few()
-	*spec.Suspend = random.IntN(4) == 0
-	if coin() {
-		spec.PodReplacementPolicy = ptr.To(batchv1.Failed)
-	}
-	if coin() {
-		failurePolicy(onExit("FailJob", 1), onExit("Ignore", 2), onExit("FailIndex", 3))(o.Job)
-	}
-	if coin() {
-		spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
-		status.CompletedIndexes = indexset.Of(few(), few()).String()
-		status.Succeeded = random.Int32N(4)
-		if coin() {
-			spec.BackoffLimitPerIndex = ptr.To(random.Int32N(3))
-			status.FailedIndexes = ptr.To(indexset.Of(few()).String())
-		}
-		if coin() {
-			successRules(onCount(random.Int32N(3)))(o.Job)
-		}
-	}
-	for _, c := range []batchv1.JobConditionType{[]batchv1.JobConditionType{criteriaMet, failureTarget, "Custom", ""}[random.IntN(4)], []batchv1.JobConditionType{batchv1.JobSuspended, ""}[random.IntN(2)]} {
-		if c != "" {
-			interim(c)(o.Job)
-		}
-	}
-	if coin() {
-		status.StartTime = nil
-	}
-	o.config.MaxUncounted = 1 + random.IntN(4)
-	o.HoldCreation = random.IntN(4) == 0
-	o.Skip = map[types.UID]bool{}
-	for i := range random.IntN(8) {
-		name := fmt.Sprintf("p%d", i)
-		how := []func(*Pod){ready, inPhase(corev1.PodPending), deletedPod(time.Minute), failedPod(1+few(), time.Duration(few())*20*time.Second), succeededPod(time.Minute)}
-		o.with(name, index(random.Int32N(6)-1), how[random.IntN(5)], counts(few(), 0), func(p *Pod) {
-			p.Finalizer, p.Unselected = random.IntN(4) > 0, random.IntN(12) == 0
-			if p.IsTerminal() {
-				p.Deleting = random.IntN(4) == 0
-			}
-		})
-		u := status.UncountedTerminatedPods
-		switch random.IntN(8) {
-		case 0:
-			u.Failed = append(u.Failed, types.UID(name))
-		case 1:
-			if *spec.CompletionMode == batchv1.NonIndexedCompletion {
-				u.Succeeded = append(u.Succeeded, types.UID(name))
-			}
-		case 2:
-			o.Skip[types.UID(name)] = true
-		}
-	}
-	return o
-}
-
-// illegal returns the reason that the API server would reject the next status.
-func illegal(o *observed, s *batchv1.JobStatus) string {
-	job := o.Job
-	before, spec := job.Status, job.Spec
-	isIndexed := *spec.CompletionMode == batchv1.IndexedCompletion
-	next := job.DeepCopy()
-	next.Status = *s
-	is := func(j *batchv1.Job, c batchv1.JobConditionType) bool { return TrueCondition(j, c) != nil }
-	lost, _ := indexset.ParseTolerant(ptr.Deref(s.FailedIndexes, ""), *spec.Completions)
-	done, skipped := indexset.ParseTolerant(s.CompletedIndexes, *spec.Completions)
-	u := s.UncountedTerminatedPods
-	uids := map[types.UID]bool{}
-	for _, uid := range slices.Concat(u.Succeeded, u.Failed) {
-		uids[uid] = true
-	}
-	for _, rule := range []struct {
-		id     string
-		broken bool
-	}{
-		{"STV-02 duplicates", len(uids) != len(u.Succeeded)+len(u.Failed)},
-		{"STV-05 both interim", is(next, criteriaMet) && is(next, failureTarget)},
-		{"STV-06", is(next, batchv1.JobFailed) && !is(job, failureTarget)},
-		{"STV-07", is(next, batchv1.JobComplete) && !is(job, criteriaMet)},
-		{"STV-09 conditions lost", len(s.Conditions) < len(before.Conditions)},
-		{"STV-10", is(next, batchv1.JobComplete) != (s.CompletionTime != nil)},
-		{"STV-11..13", IsFinished(next) && (s.Active != 0 || *s.Terminating != 0 || len(uids) > 0)},
-		{"STV-14", IsFinished(next) && s.StartTime == nil && (!*spec.Suspend || *spec.Completions != 0)},
-		{"STV-15", before.StartTime != nil && !before.StartTime.Equal(s.StartTime) && !*spec.Suspend && (!is(job, batchv1.JobSuspended) || is(next, batchv1.JobSuspended))},
-		{"STV-16 ready", *s.Ready > s.Active || *s.Ready < 0},
-		{"STV-17 failed", s.Failed < before.Failed},
-		{"STV-18 succeeded", s.Succeeded < before.Succeeded && (!isIndexed || *spec.Completions != *spec.Parallelism)},
-		{"STV-19 completed", done.String() != s.CompletedIndexes || skipped > 0 || !isIndexed && s.CompletedIndexes != ""},
-		{"STV-20 failed indexes", s.FailedIndexes != nil && (spec.BackoffLimitPerIndex == nil || lost.String() != *s.FailedIndexes)},
-		{"STV-21 overlap", !lost.Difference(done).Equal(lost)},
-		{"TRK-06 limit", len(uids) > max(o.config.MaxUncounted, len(before.UncountedTerminatedPods.Succeeded)+len(before.UncountedTerminatedPods.Failed))},
-	} {
-		if rule.broken {
-			return rule.id
-		}
-	}
-	return ""
-}
-
 // JOB-65, TRK-06: a suspended Job all of whose work is done is complete, and never suspended, even if its results do
 // not fit into one status.
 func TestCompleteRatherThanSuspended(t *testing.T) {
@@ -454,9 +318,7 @@ func TestConditionsStay(t *testing.T) {
 		o := observeJob(custom, interim(c), suspend, backoffLimit(0), deadline(1), counters(1, 7), failurePolicy(onExit("FailJob", 1))).
 			with("f", failedPod(1, time.Hour)).with("s", succeededPod(time.Hour)).with("t", deletedPod(0), untracked)
 		o.settle(t)
-		if !reflect.DeepEqual(o.Job.Status.Conditions, observeJob(custom, interim(c)).Job.Status.Conditions) {
-			t.Errorf("%s: %s", c, statusText(&o.Job.Status))
-		}
+		assert.DeepEqual(t, o.Job.Status.Conditions, observeJob(custom, interim(c)).Job.Status.Conditions, c, statusText(&o.Job.Status))
 	}
 	// A condition that a client set to False has no effect, until it is needed.
 	falseTarget := condition(failureTarget, corev1.ConditionFalse, "Theirs", "theirs")
@@ -504,9 +366,7 @@ func TestFirstReasonToEndCounts(t *testing.T) {
 					c.apply(o)
 				}
 				_, reason, _ := fateOf(o.compute())
-				if reason != first.reason {
-					t.Errorf("%s and %s: %s", first.reason, second.reason, reason)
-				}
+				assert.Equal(t, reason, first.reason, "with", second.reason)
 			}
 		}
 		// Each of them alone is a reason.

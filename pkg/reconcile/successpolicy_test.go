@@ -7,7 +7,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
@@ -50,21 +49,15 @@ func TestFirstRuleThatIsMetDecides(t *testing.T) {
 		want(t, `status active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" `+metBySuccessPolicy)
 }
 
-// More failures than one status can record, all in back-off: the rule is still met, and the Job does not wait until
-// they are replaced.
+// More failures than one status can record, all in back-off, or as many pods that are being deleted: the rule is still
+// met, and no pod is replaced or waited for.
 // Requirements: SUC-03
 func TestRuleIsMetBesideDelayedFailures(t *testing.T) {
-	p := &simulated{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
-		with("p1", index(1), failedPod(1, 0)).with("p2", index(2), failedPod(1, 0)).with("p3", index(3))}
-	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" failedIndexes "" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`, "end")
-}
-
-// The same if they are being deleted: no pod is replaced once a rule is met.
-// Requirements: SUC-03
-func TestRuleIsMetBesideDelayedDeletions(t *testing.T) {
-	p := &simulated{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
-		with("p1", index(1), deletedPod(0)).with("p2", index(2), deletedPod(0)).with("p3", index(3))}
-	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" failedIndexes "" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`, "end")
+	for _, gone := range []func(*Pod){failedPod(1, 0), deletedPod(0)} {
+		p := &simulated{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
+			with("p1", index(1), gone).with("p2", index(2), gone).with("p3", index(3))}
+		assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" failedIndexes "" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`, "end")
+	}
 }
 
 // Stored and new successes count, below completions; the condition is stored together with all of them.
@@ -200,24 +193,17 @@ func TestRunningPodsDoNotFail(t *testing.T) {
 	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`, "end")
 }
 
-// Under podReplacementPolicy Failed, a terminating pod has not failed: it is not counted.
+// Under podReplacementPolicy Failed, a terminating pod has not failed: it is not counted, even if it was deleted long
+// before, and ends in phase Failed afterward.
 // Requirements: SUC-14
 func TestTerminatingPodDoesNotFail(t *testing.T) {
-	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }).
-		with("good", index(0), succeededPod(0)).with("gone", index(1), deletedPod(0))}
-	assert.Equal(t, p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`, "interim")
-	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`, "end")
-}
-
-// The same if it was deleted long before, and ends in phase Failed afterward: when the Job succeeded, it did not count
-// as failed.
-// Requirements: SUC-14
-func TestLongTerminatingPodDoesNotFail(t *testing.T) {
-	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }).
-		with("good", index(0), succeededPod(0)).with("gone", index(1), deletedPod(time.Minute))}
-	assert.Equal(t, p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`, "interim")
-	assert.Equal(t, p.step(), `release gone good`, "finalizers")
-	assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`, "end")
+	for _, ago := range []time.Duration{0, time.Minute} {
+		p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), replacing(batchv1.Failed)).
+			with("good", index(0), succeededPod(0)).with("gone", index(1), deletedPod(ago))}
+		assert.Equal(t, p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`, "interim")
+		assert.Equal(t, p.step(), `release gone good`, "finalizers")
+		assert.Equal(t, p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`, "end")
+	}
 }
 
 // All failures known before the Job succeeds are counted, even if there are more than one status can record, and

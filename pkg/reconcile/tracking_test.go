@@ -69,18 +69,14 @@ func TestLostPodIsCountedOnceItsFinalizerIsGone(t *testing.T) {
 	o := observeJob(sized(3, 1), uncounted([]types.UID{"s"}, nil)).stray("s", succeededPod(time.Minute)).with("other", succeededPod(time.Minute))
 	o.carryOut(t, o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [s other] []; adopt s`))
 	o.settle(t)
-	if got := o.Job.Status.Succeeded; got != 2 {
-		t.Errorf("succeeded %d, 2 pods did", got)
-	}
+	assert.Equal(t, o.Job.Status.Succeeded, 2, "succeeded")
 	// A user changed the labels, the finalizer could not be removed, and the labels were restored.
 	o = observeJob(sized(3, 0), uncounted(nil, []types.UID{"f"})).with("f", failedPod(1, time.Hour), unselected)
 	o.carryOut(t, o.skip("f").want(t, ""))
 	o.Skip = nil
 	o.pod(t, "f").Unselected = false
 	o.settle(t)
-	if got := o.Job.Status.Failed; got != 1 {
-		t.Errorf("failed %d, 1 pod did", got)
-	}
+	assert.Equal(t, o.Job.Status.Failed, 1, "failed")
 	// Once it is released, it counts.
 	observeJob(sized(3, 0), uncounted(nil, []types.UID{"f"})).with("f", failedPod(1, time.Hour), unselected).
 		wantStages(t, "disown f", `status active 0 terminating 0 succeeded 0 failed 1 completedIndexes ""`)
@@ -153,9 +149,7 @@ func TestStatusRecordsAtMost500Pods(t *testing.T) {
 			recorded = int(plan.Status.Succeeded)
 			assert.Equal(t, plan.Status.CompletedIndexes, "0-499", "completedIndexes")
 		}
-		if recorded != 500 {
-			t.Errorf("%d recorded", recorded)
-		}
+		assert.Equal(t, recorded, 500, "recorded")
 		assert.Equal(t, plan.Findings.Unrecorded, 1, "not recorded")
 		o.carryOut(t, plan)
 		for stage := 0; !IsFinished(o.Job); stage++ {
@@ -250,9 +244,7 @@ func TestDeletedJobReleasesRunningPods(t *testing.T) {
 	o := observeJob(sized(5, 3), beingDeleted, active(1)).
 		with("a", succeededPod(time.Minute)).with("b", failedPod(1, time.Minute)).with("r")
 	plan := o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [a] [b]; release r`)
-	if r := plan.Release[0]; r.ResourceVersion != "1" {
-		t.Errorf("a running pod may end at this moment: %+v", r)
-	}
+	assert.Equal(t, plan.Release[0].ResourceVersion, "1", "a running pod may end at this moment")
 	o.carryOut(t, plan).wantStages(t, "release a b", `status active 1 terminating 0 succeeded 1 failed 1 completedIndexes ""`)
 
 	observeJob(sized(5, 2), beingDeleted, active(2)).with("p", inPhase(corev1.PodPending)).with("r").with("s", succeededPod(time.Minute)).

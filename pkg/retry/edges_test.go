@@ -216,12 +216,3 @@ func TestChangedSuccessPolicy(t *testing.T) {
 		t.Errorf("removed: %v, %v", r.Dropped, err)
 	}
 }
-
-// The status is written to the created Job, not to another Job of the same name.
-// Requirements: RTY-06
-func TestStatusPatchNamesTheJob(t *testing.T) {
-	r, err := make1(t, newJob(3, "0,1", "2"), Request{})
-	if err != nil || !strings.Contains(string(r.Steps.StatusPatch("u1")), `"metadata":{"uid":"u1"}`) {
-		t.Errorf("%s, %v", r.Steps.StatusPatch("u1"), err)
-	}
-}

@@ -70,9 +70,7 @@ func TestRequestKeepsItsRatio(t *testing.T) {
 		{"0", "1Gi", "4Gi", "0"},
 	} {
 		got := requestFor(resource.MustParse(c.request), resource.MustParse(c.limit), resource.MustParse(c.next))
-		if got.String() != c.want {
-			t.Errorf("%s of %s: %s of %s, want %s", c.request, c.limit, got.String(), c.next, c.want)
-		}
+		assert.Equalf(t, got.String(), c.want, "%s of %s, for %s", c.request, c.limit, c.next)
 	}
 }
 

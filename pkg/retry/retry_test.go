@@ -85,8 +85,17 @@ func started(t *testing.T, r *Plan) *batchv1.Job {
 	return job
 }
 
+// created returns the indexes for which the controller creates pods.
+func created(job *batchv1.Job) string {
+	var indexes []int32
+	for _, pod := range reconcile.Compute(reconcile.Observation{Job: job}, reconcile.DefaultConfig()).Create {
+		indexes = append(indexes, pod.Index)
+	}
+	return indexset.Of(indexes...).String()
+}
+
 // Issue 18: the retry runs the failed indexes and the ones that never completed, and counts the others as completed.
-// Requirements: RTY-01, RTY-02
+// Requirements: RTY-01, RTY-02, RTY-04
 func TestRetryRunsWhatIsMissing(t *testing.T) {
 	job := newJob(10, "0-2,4-6,8", "3,7")
 	for _, c := range []struct {
@@ -114,17 +123,23 @@ func TestRetryRunsWhatIsMissing(t *testing.T) {
 		if *runs.Spec.Suspend || *runs.Spec.Parallelism != 5 || IsPending(runs) || runs.Spec.Completions == nil || *runs.Spec.Completions != 10 {
 			t.Errorf("%s: %+v", c.what, runs.Spec)
 		}
+		for range 2 { // The status is enough: the annotation is for people.
+			assert.Equal(t, created(runs), c.indexes, c.what)
+			delete(runs.Annotations, IndexesAnnotation)
+		}
 		if rest := indexset.Below(10).Difference(r.Indexes); runs.Status.CompletedIndexes != rest.String() || int(runs.Status.Succeeded) != rest.Len() {
 			t.Errorf("%s: status %+v", c.what, runs.Status)
 		}
 	}
 }
 
-// Issue 18: the patch resumes only the Job that was created, and only with the status that was written.
-// Requirements: RTY-05
+// Issue 18: the status is written to the Job that was created, not to another one of its name, and the patch resumes only
+// this Job, and only with the status that was written.
+// Requirements: RTY-05, RTY-06
 func TestResumeNeedsTheStatus(t *testing.T) {
 	r, err := make1(t, newJob(10, "0-6", "7-9"), Request{})
 	assert.NoError(t, err)
+	assert.Contains(t, string(r.Steps.StatusPatch("u1")), `"metadata":{"uid":"u1"}`)
 	for what, change := range map[string]func(*batchv1.Job){
 		"no status":   func(*batchv1.Job) {},
 		"another Job": func(j *batchv1.Job) { j.Status.CompletedIndexes, j.UID = "0-6", "y" },
@@ -239,9 +254,7 @@ func TestFamilyOfReplacedJob(t *testing.T) {
 	assert.NoError(t, err)
 	old := started(t, r)
 	job.UID = "replaced"
-	if family := FamilyOf(job, []*batchv1.Job{old, job}); len(family) != 1 {
-		t.Errorf("%d Jobs", len(family))
-	}
+	assert.Equal(t, len(FamilyOf(job, []*batchv1.Job{old, job})), 1, "Jobs")
 }
 
 // Issue 18: labels and annotations of other owners and tools are dropped and listed; the queue is set when the Job may
@@ -354,23 +367,6 @@ func TestFamiliesComplete(t *testing.T) {
 	}
 }
 
-// Issue 18: reconcile runs exactly the retry's indexes after the Steps.
-// Requirements: RTY-04
-func TestCoreRunsTheRetry(t *testing.T) {
-	r, err := make1(t, newJob(10, "0-2,4-6,8,9", "3,7"), Request{})
-	assert.NoError(t, err)
-	job := started(t, r)
-	for _, annotated := range []bool{true, false} {
-		if !annotated {
-			delete(job.Annotations, IndexesAnnotation)
-		}
-		plan := reconcile.Compute(reconcile.Observation{Job: job}, reconcile.DefaultConfig())
-		if len(plan.Create) != 2 || plan.Create[0].Index != 3 || plan.Create[1].Index != 7 {
-			t.Errorf("annotated %v: %+v", annotated, plan.Create)
-		}
-	}
-}
-
 // A retry that is scaled up runs the indexes it gains, whether it was created to run all indexes or some.
 //
 // Requirements: RTY-25
@@ -381,16 +377,8 @@ func TestScaledRetryRunsTheIndexesItGains(t *testing.T) {
 		assert.NoError(t, err)
 		job := started(t, r)
 		job.Spec.Completions, job.Spec.Parallelism = ptr.To[int32](8), ptr.To[int32](8)
-		if runs := Runs(job); runs.String() != want {
-			t.Errorf("%s: it runs %s", failed, runs)
-		}
-		var created []int32
-		for _, pod := range reconcile.Compute(reconcile.Observation{Job: job}, reconcile.DefaultConfig()).Create {
-			created = append(created, pod.Index)
-		}
-		if got := indexset.Of(created...); got.String() != want {
-			t.Errorf("%s: pods are created for %s", failed, got)
-		}
+		assert.Equalf(t, Runs(job).String(), want, "%s: it runs", failed)
+		assert.Equalf(t, created(job), want, "%s: pods are created for", failed)
 	}
 }
 

@@ -38,9 +38,7 @@ func TestControlCharactersAreEscaped(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			got := Line(tc.in)
 			assert.Equalf(t, got, tc.want, "Line(%q)", tc.in)
-			if again := Line(got); again != got {
-				t.Errorf("not idempotent: %q became %q", got, again)
-			}
+			assert.Equal(t, Line(got), got, "again")
 		})
 	}
 }

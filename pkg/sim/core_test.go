@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"flag"
 	"fmt"
 	"slices"
 	"testing"
@@ -17,16 +18,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
 )
 
 var observedAt = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // TestComputeTakesAnyObservation draws Jobs and pods that need not be possible, including nil fields and
-// nonsense: Compute is deterministic, does not change its input, converges, plans only valid statuses, and creates no
-// forbidden pods (S10, S4, S5, S6, S9).
-// Requirements: REG-19
+// nonsense: Compute is deterministic, does not change its input, converges, plans only valid statuses, names each pod
+// once, and creates no forbidden pods (S10, S4, S5, S6, S9).
+// Requirements: REG-19, STV-02, STV-16, STV-17, STV-18, STV-19, STV-20, STV-21, TRK-28
 func TestComputeTakesAnyObservation(t *testing.T) {
+	assert.NoError(t, flag.Set("rapid.checks", "3000")) // Each takes 0.1 ms.
 	rapid.Check(t, func(t *rapid.T) {
 		o, config := drawObservation(t), drawConfig(t)
 		order := rapid.Permutation(indexes(len(o.Pods))).Draw(t, "order")
@@ -34,7 +37,8 @@ func TestComputeTakesAnyObservation(t *testing.T) {
 			t.Errorf("S10: %s", broken)
 		}
 		plan := reconcile.Compute(o, config)
-		checkStatus(t, o, plan)
+		checkStatus(t, o, config, plan)
+		checkOperations(t, o, plan)
 		checkCreations(t, o, plan)
 		checkIndexes(t, o, config, plan)
 		checkReleases(t, o, config, plan)
@@ -60,7 +64,12 @@ func drawObservation(t *rapid.T) reconcile.Observation {
 	pods := drawPods(t)
 	drawStatus(t, job, pods)
 	drawFailedIndexes(t, job)
-	return reconcile.Observation{Job: job, Pods: pods, Strays: drawStrays(t), Now: observedAt, HoldCreation: rapid.IntRange(0, 9).Draw(t, "hold") == 0}
+	skip := map[types.UID]bool{}
+	for _, p := range pods {
+		skip[p.UID] = rapid.IntRange(0, 9).Draw(t, "skip") == 0
+	}
+	hold := rapid.IntRange(0, 9).Draw(t, "hold") == 0
+	return reconcile.Observation{Job: job, Pods: pods, Strays: drawStrays(t), Now: observedAt, HoldCreation: hold, Skip: skip}
 }
 
 func maybe(t *rapid.T, label string, most int32) *int32 {
@@ -147,8 +156,8 @@ func drawStatus(t *rapid.T, job *batchv1.Job, pods []*reconcile.Pod) {
 	}
 }
 
-// checkStatus: the API server accepts every planned status (S4).
-func checkStatus(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
+// checkStatus: the API server accepts every planned status (S4), which records no more pods than it may (TRK-06).
+func checkStatus(t *rapid.T, o reconcile.Observation, config reconcile.Config, plan reconcile.Plan) {
 	if plan.Status == nil {
 		return
 	}
@@ -157,9 +166,26 @@ func checkStatus(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	if list := sim.ValidateStatus(o.Job, next); len(list) > 0 {
 		t.Errorf("S4: %v\nbefore %+v\nafter %+v", list.ToAggregate(), o.Job.Status, next.Status)
 	}
+	uncounted := func(s *batchv1.JobStatus) int {
+		return len(history.UncountedFailed(s)) + len(history.UncountedSucceeded(s))
+	}
+	if n := uncounted(plan.Status); n > max(config.MaxUncounted, uncounted(&o.Job.Status)) {
+		t.Errorf("TRK-06: %d pods are uncounted", n)
+	}
 	met := history.Condition(next, batchv1.JobSuccessCriteriaMet)
 	if met != nil && met.Reason == batchv1.JobReasonCompletionsReached && !history.Is(o.Job, batchv1.JobSuccessCriteriaMet) && (next.Status.Active > 0 || len(plan.Create) > 0) {
 		t.Errorf("JOB-02: the Job is taken as complete with %d active pods", next.Status.Active)
+	}
+}
+
+// checkOperations: a pod gets one operation at most, and none if it is to be skipped.
+func checkOperations(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
+	named := map[types.UID]bool{}
+	for _, r := range slices.Concat(plan.Delete, plan.Release, plan.Adopt, plan.Disown) {
+		if named[r.UID] || o.Skip[r.UID] {
+			t.Errorf("%s is named twice, or to be skipped", r.Name)
+		}
+		named[r.UID] = true
 	}
 }
 
@@ -183,7 +209,7 @@ func checkRemaining(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	taken := map[int32]bool{}
 	for i := range o.Pods {
 		p := o.Pods[i]
-		if !p.IsActive() || going[p.UID] || p.Unselected || history.Is(o.Job, batchv1.JobSuccessCriteriaMet) {
+		if !p.IsActive() || going[p.UID] || o.Skip[p.UID] || p.Unselected || history.Is(o.Job, batchv1.JobSuccessCriteriaMet) {
 			continue
 		}
 		if p.Index < 0 || p.Index >= *o.Job.Spec.Completions || completed.Contains(p.Index) || taken[p.Index] {

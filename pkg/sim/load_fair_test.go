@@ -138,7 +138,7 @@ const besideLatency = time.Millisecond
 
 // beside measures Jobs of one pod that start one after the other, while a huge Job is constantly busy, with a single
 // worker for all.
-func beside(t testing.TB, hugePods int32, jobs int) (latencies []time.Duration) {
+func beside(t *testing.T, hugePods int32, jobs int) (latencies []time.Duration) {
 	l := newLoaded(t, sim.Options{Workers: 1, Latency: besideLatency})
 	l.add(1, func(int) batchv1.JobSpec { return scenario.IndexedSpec(hugePods, hugePods) }, nil)
 	begun := map[string]time.Time{}
@@ -174,14 +174,5 @@ func TestHugeJobDelaysSmallOnesByOneSync(t *testing.T) {
 		if slowest := latencies[len(latencies)-1]; slowest > syncs*(time.Second+stage) {
 			t.Errorf("beside a Job of %d pods at once, the slowest took %v, half of them %v", pods, slowest, latencies[len(latencies)/2])
 		}
-	}
-}
-
-// Requirements: SCL-09
-func BenchmarkSmallJobsBesideAHugeOne(b *testing.B) {
-	for b.Loop() {
-		latencies := beside(b, 20_000, 50)
-		b.ReportMetric(latencies[len(latencies)/2].Seconds(), "p50-virtual-s")
-		b.ReportMetric(latencies[len(latencies)-1].Seconds(), "max-virtual-s")
 	}
 }

@@ -137,7 +137,7 @@ func tens(i int) batchv1.JobSpec {
 var leastPerMinute = map[float64]float64{50: 2500, 100: 5000}
 
 // loadTens keeps a controller busy for over a minute.
-func loadTens(t testing.TB, qps float64) *loaded {
+func loadTens(t *testing.T, qps float64) *loaded {
 	l := newLoaded(t, sim.Options{QPS: qps, Workers: workers})
 	l.add(int(qps), tens, nil)
 	l.run()
@@ -155,21 +155,6 @@ func TestPodOperationsReachTheirRate(t *testing.T) {
 		if got := l.callsPerPod(); got > 2.2 {
 			t.Errorf("%v calls per second: %.3f calls per pod", qps, got)
 		}
-	}
-}
-
-// Requirements: SCL-01, SCL-02
-func BenchmarkPodOperations(b *testing.B) {
-	for _, qps := range []float64{50, 100} {
-		b.Run(fmt.Sprintf("%v", qps), func(b *testing.B) {
-			for b.Loop() {
-				l := loadTens(b, qps)
-				b.ReportMetric(l.operations(), "operations/min")
-				b.ReportMetric(leastPerMinute[qps], "target/min")
-				b.ReportMetric(l.callsPerPod(), "calls/pod")
-				b.ReportMetric(l.p99().Seconds(), "p99-sync-s")
-			}
-		})
 	}
 }
 
@@ -191,7 +176,7 @@ func TestPodTakesTwoCalls(t *testing.T) {
 }
 
 // suspendTens runs Jobs, and then suspends them all at once.
-func suspendTens(t testing.TB, qps float64) *loaded {
+func suspendTens(t *testing.T, qps float64) *loaded {
 	l := newLoaded(t, sim.Options{QPS: qps, Workers: workers})
 	l.add(int(qps), tens, sim.Script{{Index: -1, Act: sim.Act{Run: sim.Forever}}})
 	active := func(n int32) func() bool {
@@ -210,15 +195,30 @@ func suspendTens(t testing.TB, qps float64) *loaded {
 	return l
 }
 
-// SCL-05, SCL-06: at 50 calls per second, 99 % of the syncs take at most 15 s, and less than 1 % fail, also of the
-// syncs that delete pods.
+// loadPolicies runs Jobs of twelve pods, half of them with a successPolicy.
+func loadPolicies(t *testing.T, qps float64) *loaded {
+	l := newLoaded(t, sim.Options{QPS: qps, Workers: workers})
+	l.add(100, func(i int) batchv1.JobSpec {
+		spec := scenario.IndexedSpec(12, 12)
+		if i%2 == 0 {
+			spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: ptr.To[int32](10)}}}
+		}
+		return spec
+	}, sim.Script{{Index: -1, Act: sim.Act{Run: 5 * time.Second}}})
+	l.run()
+	return l
+}
+
+// SCL-05, SCL-06, SUC-25: at 50 calls per second, 99 % of the syncs take at most 15 s, and less than 1 % fail, also of
+// the syncs that delete pods, and of Jobs with a successPolicy.
 func TestSyncsAreQuickAndRarelyFail(t *testing.T) {
 	for name, c := range map[string]struct {
-		load   func(testing.TB, float64) *loaded
+		load   func(*testing.T, float64) *loaded
 		action string
 	}{
 		"all":           {loadTens, ""},
 		"deleting pods": {suspendTens, "pods_deleted"},
+		"policies":      {loadPolicies, ""},
 	} {
 		l := c.load(t, 50)
 		if got := l.p99(); got > 15*time.Second {
@@ -227,19 +227,5 @@ func TestSyncsAreQuickAndRarelyFail(t *testing.T) {
 		if failed, all := l.failedSyncs(c.action); all < 50 || failed > 0.01*all {
 			t.Errorf("%s: %v of %v syncs failed", name, failed, all)
 		}
-	}
-}
-
-// Requirements: SCL-05, SCL-06
-func BenchmarkSyncs(b *testing.B) {
-	for name, load := range map[string]func(testing.TB, float64) *loaded{"all": loadTens, "pods_deleted": suspendTens} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				l := load(b, 50)
-				failed, all := l.failedSyncs("")
-				b.ReportMetric(l.p99().Seconds(), "p99-sync-s")
-				b.ReportMetric(100*failed/all, "%errors")
-			}
-		})
 	}
 }

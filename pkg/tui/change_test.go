@@ -71,9 +71,7 @@ func TestJobIsChangedOnceThatIsConfirmed(t *testing.T) {
 		checkFrame(t, b, size{80, 24})
 		b.keys("y")
 		shows(b, "7 Jobs", tc.notice)
-		if !slices.Equal(f.applied, []string{tc.want}) {
-			t.Errorf("it did %q, want %s", f.applied, tc.want)
-		}
+		assert.SlicesEqual(t, f.applied, []string{tc.want}, "it did")
 	}
 }
 
@@ -116,7 +114,5 @@ func TestOpenJobIsChanged(t *testing.T) {
 	b.keys("?", "5", "enter", "ctrl+d")
 	shows(b, "Delete job running-success-policy/running-success-policy", "Delete job running-success-policy? y/N", "▶ Running")
 	b.keys("ctrl+d", "Z", "R", "y")
-	if want := "delete running-success-policy/running-success-policy " + s.Job.Report.Job.UID; !slices.Equal(f.applied, []string{want}) {
-		t.Errorf("it did %q, want %s", f.applied, want)
-	}
+	assert.SlicesEqual(t, f.applied, []string{"delete running-success-policy/running-success-policy " + s.Job.Report.Job.UID}, "it did")
 }

@@ -75,11 +75,8 @@ func TestRunsOfACronJobOpen(t *testing.T) {
 // O opens the CronJob of the Job under the cursor, if it has one.
 // Requirements: CRJ-13.
 func TestCronJobOpensFromItsJob(t *testing.T) {
-	b := open(t, nightly(), size{80, 24}, nil)
-	b.press("O")
-	if focus := b.screens.top().Focus(); focus.CronJob != nightlyKey {
-		t.Errorf("%+v\n%s", focus, b.picture())
-	}
+	b := open(t, nightly(), size{80, 24}, nil, "O")
+	assert.Equal(t, b.screens.top().Focus().CronJob, nightlyKey, b.picture())
 	b.press("esc", "down", "O")
 	assert.Contains(t, b.picture(), "no CronJob owns this Job")
 }
@@ -91,9 +88,7 @@ func TestCronJobIsWaitedFor(t *testing.T) {
 	s.CronJob = nil
 	b := open(t, s, size{60, 12}, startsWithNightly)
 	assert.Contains(t, b.picture(), "Reading cronjob ml/nightly")
-	next := *s
-	next.Seq, next.CronJob = 2, report
-	b.send(snapshotMsg{snap: &next})
+	b.news(s, func(read *snapshot.Snapshot) { read.CronJob = report })
 	b.press("G")
 	if picture := b.picture(); !strings.Contains(picture, "nightly-1") || strings.Contains(picture, "Schedule") {
 		t.Error(picture)
@@ -138,8 +133,7 @@ func TestCronJobRunsNow(t *testing.T) {
 	if at := b.screens.top().Focus().Job; at.Name != "nightly-x7k2p" || runner.runs != 2 || !strings.Contains(b.picture(), "Created job nightly-x7k2p") {
 		t.Errorf("%s\n%s", at, b.picture())
 	}
-	b = open(t, nightly(), size{80, 24}, startsWithNightly)
-	b.press("R")
+	b = open(t, nightly(), size{80, 24}, startsWithNightly, "R")
 	assert.Contains(t, b.picture(), "no key R here")
 }
 

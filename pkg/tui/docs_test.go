@@ -17,9 +17,7 @@ func TestDocumentationNamesAllKeysAndMarks(t *testing.T) {
 	docs := string(data)
 	for m := range indexmap.Marks {
 		for _, ascii := range []bool{false, true} {
-			if g := m.Glyph(ascii); !strings.Contains(docs, "`"+g+"`") {
-				t.Errorf("the mark %s is missing", g)
-			}
+			assert.Contains(t, docs, "`"+m.Glyph(ascii)+"`", "marks")
 		}
 	}
 	groups := []widget.KeyGroup{{Bindings: append(globals(), keyRetry, keyOwner, keyHold, keyDelete, keyNamespace, keyAll, keyFailedLogs, keyYAML)}}

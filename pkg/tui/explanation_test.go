@@ -11,13 +11,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
-// Issue 6, 4: the Report as in why, in every size and look.
-func TestExplanationFitsEverySize(t *testing.T) {
-	for _, fixture := range []string{"failure-policy-named", "three-causes", "quota", "completions"} {
-		t.Run(fixture, func(t *testing.T) { goldens(t, "explain."+fixture, load(t, fixture), nil, "e") })
-	}
-}
-
 // marks returns the line in reverse video: the chosen command.
 func marks(b *testbed) string {
 	for line := range strings.SplitSeq(b.marked(), "\n") {
@@ -30,16 +23,13 @@ func marks(b *testbed) string {
 
 // tab selects the next command and scrolls to it; y copies the chosen command.
 func TestTabChoosesACommand(t *testing.T) {
-	b := open(t, load(t, "three-causes"), size{80, 10}, nil)
-	b.press("e")
+	b := open(t, load(t, "three-causes"), size{80, 10}, nil, "e")
 	assert.Equal(t, copied(t, b.press("y")), "kubectl logs three-causes-6-rc9d4 -n three-causes", "copied")
 	shows(b, "copied: kubectl logs three-causes-6-rc9d4 -n three-causes")
 	const second = "kubectl logs three-causes-4-n4wwq -n three-causes"
 	for _, keys := range [][]string{{"tab"}, {"shift+tab"}, {"G", "N"}, {"G", "n"}, {"g", "tab"}} {
 		b.press(keys...)
-		if !strings.Contains(marks(b), "$") {
-			t.Errorf("after %v no command is marked:\n%s", keys, b.marked())
-		}
+		assert.Contains(t, marks(b), "$", "the marked line after", keys)
 	}
 	assert.Equal(t, copied(t, b.press("y")), second, "copied")
 	b.press("n")
@@ -65,12 +55,10 @@ func copied(t *testing.T, cmd tea.Cmd) string {
 
 // Without a command there is nothing to copy; all scroll keys work.
 func TestExplanationScrollsByEveryKey(t *testing.T) {
-	b := open(t, load(t, "completions"), size{80, 24}, nil)
-	b.press("e", "tab", "shift+tab", "y")
+	b := open(t, load(t, "completions"), size{80, 24}, nil, "e", "tab", "shift+tab", "y")
 	shows(b, "there is no command to copy")
 
-	b = open(t, load(t, "three-causes"), size{80, 16}, nil)
-	b.press("e")
+	b = open(t, load(t, "three-causes"), size{80, 16}, nil, "e")
 	scrolls(b, "ctrl+f", "ctrl+d")
 	for _, key := range []string{"ctrl+b", "ctrl+u"} {
 		b.press("G", key)
@@ -86,8 +74,7 @@ func TestExplanationScrollsByEveryKey(t *testing.T) {
 func TestExplanationBeginsWithTheShortAnswer(t *testing.T) {
 	s := load(t, "three-causes")
 	for _, keys := range [][]string{{"e"}, {"e", "a", "a"}} {
-		b := open(t, s, size{80, 24}, nil)
-		b.press(keys...)
+		b := open(t, s, size{80, 24}, nil, keys...)
 		page := b.picture()
 		for line := range strings.Lines(explanationOf(s.Job.Report, 80)) {
 			line = strings.TrimRight(line, "\n")

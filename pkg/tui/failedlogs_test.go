@@ -48,8 +48,7 @@ func TestFailedLogsFitEverySize(t *testing.T) {
 // Requirements: VIE-13
 func TestFailedPodsAreNextAndPrevious(t *testing.T) {
 	for _, filter := range []string{"", "fatal"} {
-		b := open(t, failedSnapshot(t, failedLog()), size{80, 24}, nil)
-		b.press("L")
+		b := open(t, failedSnapshot(t, failedLog()), size{80, 24}, nil, "L")
 		if filter != "" {
 			b.press("/")
 			b.write(filter)
@@ -72,8 +71,7 @@ func TestFailedPodsAreNextAndPrevious(t *testing.T) {
 // Later failures are added below, and neither move the lines on the screen nor the chosen pod.
 // Requirements: VIE-13
 func TestFailedLogsStayWhenPodsFail(t *testing.T) {
-	b := open(t, failedSnapshot(t, failedLog()), size{80, 24}, nil)
-	b.press("L", "n", "n")
+	b := open(t, failedSnapshot(t, failedLog()), size{80, 24}, nil, "L", "n", "n")
 	before := b.picture()
 	log := failedLog()
 	log.Lines = append(log.Lines, snapshot.LogLine{Pod: "[index 90 attempt 1]", Text: "later"})
@@ -86,8 +84,7 @@ func TestFailedLogsStayWhenPodsFail(t *testing.T) {
 // The focus selects the logs, and esc goes back; no pod is in focus.
 // Requirements: VIE-13
 func TestFailedLogsAreLookedAt(t *testing.T) {
-	b := open(t, failedSnapshot(t, nil), size{80, 24}, nil)
-	b.press("L")
+	b := open(t, failedSnapshot(t, nil), size{80, 24}, nil, "L")
 	shows(b, "Reading the logs of the failed pods")
 	if f := b.focus.looked; f.Log == nil || !f.Log.Failed || f.Pod != "" {
 		t.Errorf("looked at %+v", f)
@@ -96,7 +93,6 @@ func TestFailedLogsAreLookedAt(t *testing.T) {
 	shows(b, "1 Overview")
 	list := failedSnapshot(t, nil)
 	list.Focus, list.Job = snapshot.Focus{}, nil
-	b = open(t, list, size{80, 24}, nil)
-	b.press("L")
+	b = open(t, list, size{80, 24}, nil, "L")
 	shows(b, "Reading the logs of the failed pods")
 }

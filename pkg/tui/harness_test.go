@@ -59,8 +59,8 @@ type testbed struct {
 	savedTo string
 }
 
-// open shows a Snapshot. change sets further options.
-func open(t testing.TB, s *snapshot.Snapshot, at size, change func(*Options)) *testbed {
+// open shows a Snapshot, and presses keys. change sets further options.
+func open(t testing.TB, s *snapshot.Snapshot, at size, change func(*Options), keys ...string) *testbed {
 	t.Helper()
 	b := &testbed{t: t, now: s.Time, source: &still{snap: s}}
 	o := Options{
@@ -78,6 +78,7 @@ func open(t testing.TB, s *snapshot.Snapshot, at size, change func(*Options)) *t
 	b.send(tea.WindowSizeMsg{Width: at.width, Height: at.height})
 	b.send(tickMsg(b.now))
 	b.send(snapshotMsg{snap: s})
+	b.press(keys...)
 	return b
 }
 
@@ -86,6 +87,17 @@ func (b *testbed) send(msg tea.Msg) tea.Cmd {
 	b.t.Helper()
 	_, cmd := b.Update(msg)
 	return cmd
+}
+
+// news sends a copy of a Snapshot, changed, as the next one.
+func (b *testbed) news(s *snapshot.Snapshot, change func(*snapshot.Snapshot)) {
+	b.t.Helper()
+	next := *s
+	next.Seq = b.pause.latest(b.data.Snap).Seq + 1
+	if change != nil {
+		change(&next)
+	}
+	b.send(snapshotMsg{snap: &next})
 }
 
 // later advances the time by d, and sends a Report made at that time.
@@ -182,8 +194,7 @@ func goldens(t *testing.T, name string, s *snapshot.Snapshot, change func(*Optio
 			if looks != nil {
 				looks(o)
 			}
-		})
-		b.press(keys...)
+		}, keys...)
 		checkFrame(t, b, at)
 		return b
 	}
@@ -202,9 +213,7 @@ func goldens(t *testing.T, name string, s *snapshot.Snapshot, change func(*Optio
 func checkFrame(t *testing.T, b *testbed, at size) {
 	t.Helper()
 	lines := strings.Split(b.picture(), "\n")
-	if len(lines) != at.height {
-		t.Errorf("%d lines on a terminal of %s", len(lines), at)
-	}
+	assert.Equalf(t, len(lines), at.height, "lines on a terminal of %s", at)
 	for i, line := range lines {
 		if w := ansi.StringWidth(line); w > at.width {
 			t.Errorf("line %d has %d columns on a terminal of %s: %q", i, w, at, line)

@@ -37,9 +37,7 @@ func header(b *testbed) []string { return strings.Split(b.picture(), "\n")[1:4] 
 func changed(t *testing.T, fixture string, change func(*explain.Report)) *snapshot.Snapshot {
 	t.Helper()
 	s := load(t, fixture)
-	r := *s.Job.Report
-	change(&r)
-	s.Job = &snapshot.Job{Report: &r}
+	change(s.Job.Report)
 	return s
 }
 
@@ -61,9 +59,7 @@ func TestHeaderHasItsWords(t *testing.T) {
 	b.press("r")
 	shows(b, "deadline at 04:22:")
 	// A deleted Job has no ETA.
-	gone := *s
-	gone.Seq, gone.Job = 2, &snapshot.Job{Report: s.Job.Report, Gone: true}
-	b.send(snapshotMsg{snap: &gone})
+	b.news(s, func(gone *snapshot.Snapshot) { gone.Job = &snapshot.Job{Report: s.Job.Report, Gone: true} })
 	shows(b, "✗ Deleted  was Running")
 	hides(b, "ETA")
 }

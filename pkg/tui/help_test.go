@@ -41,8 +41,7 @@ func everyScreen(t *testing.T) map[string]func() *testbed {
 	}
 	for name, keys := range map[string][]string{"failed logs": nil, "failed logs filtered": {"/", "x", "enter"}} {
 		all[name] = func() *testbed {
-			b := open(t, s, size{160, 50}, nil)
-			b.press("L")
+			b := open(t, s, size{160, 50}, nil, "L")
 			b.log(failedLog())
 			b.press(keys...)
 			return b
@@ -193,8 +192,7 @@ func TestHelpNamesTheWayOut(t *testing.T) {
 
 // The help scrolls by all scroll keys and by the wheel, and shows that it does.
 func TestHelpScrolls(t *testing.T) {
-	b := open(t, load(t, "three-causes"), size{60, 12}, nil)
-	b.press("?")
+	b := open(t, load(t, "three-causes"), size{60, 12}, nil, "?")
 	shows(b, "▼", "↑/↓ scroll  esc/q close")
 	scrolls(b)
 	b.press("G")
@@ -210,8 +208,7 @@ func TestHelpFitsEverySize(t *testing.T) {
 // In ASCII mode, the names of keys are ASCII.
 func TestHelpNamesKeysInASCII(t *testing.T) {
 	for _, keys := range [][]string{{"1"}, {"2"}, {"?"}, {"2", "?"}} {
-		b := open(t, load(t, "three-causes"), size{80, 24}, func(o *Options) { o.ASCII = true })
-		b.press(keys...)
+		b := open(t, load(t, "three-causes"), size{80, 24}, func(o *Options) { o.ASCII = true }, keys...)
 		if i := strings.IndexFunc(b.picture(), func(r rune) bool { return r > 0x7e }); i >= 0 {
 			t.Errorf("after %v there is %q:\n%s", keys, b.picture()[i:i+3], b.picture())
 		}

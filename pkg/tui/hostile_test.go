@@ -1,11 +1,13 @@
 package tui
 
 import (
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -25,49 +27,76 @@ var ownSequences = regexp.MustCompile("\x1b\\[[0-9;]*m")
 func checkHarmless(t *testing.T, b *testbed) {
 	t.Helper()
 	content := b.View().Content
-	left := ownSequences.ReplaceAllString(content, "")
+	left := ownSequences.ReplaceAllString(content, "") + b.View().WindowTitle
 	for _, bad := range []string{"\x1b", "\r", "\x07", "\u202e", "\u2028", "\u200b", "\u009b"} {
 		assert.NotContains(t, left, bad, "the frame")
 	}
 	assert.NotContains(t, content, "\x1b[31m", "the color of the text is obeyed")
 }
 
-// evilReport is like podReport with hostile text in all text fields.
-func evilReport() *explain.Report {
-	r := podReport()
-	r.FailurePolicy.Rules[0].Name += evil
-	for i := range r.Pods {
-		p := &r.Pods[i]
-		p.Name, p.State, p.Node, p.Cause, p.Action, p.Counted = p.Name+evil, evil+p.State, evil+p.Node, evil+p.Cause, evil+p.Action, evil+p.Counted
-	}
-	r.Indexes.Details[0].Cause, r.Indexes.Details[0].State = evil, evil
-	r.Indexes.Details[0].Pod = r.Pods[0].Name
-	r.Causes[0].Text, r.Causes[0].Meaning, r.Causes[0].Message, r.Causes[0].RuleName = evil, evil, evil, evil
-	r.Causes[0].Pods = []string{r.Pods[0].Name}
-	r.Gaps = []input.Gap{{What: "pods", Text: evil, Command: evil}}
-	return r
+// infected appends hostile text to all strings of a value.
+func infected[T any](value *T) *T {
+	infect(reflect.ValueOf(value))
+	return value
 }
 
-func evilDetail(name string) *explain.PodDetail {
-	run := explain.ContainerRun{State: "Terminated", Reason: evil, Message: evil, ExitCode: ptr.To[int32](1), Signal: evil}
-	waits := explain.ContainerRun{State: evil, Reason: evil, Message: evil}
-	return &explain.PodDetail{
-		Name: name, Node: evil, Phase: evil, State: evil, Reason: evil, Message: evil, Gone: true,
-		Containers: []explain.ContainerInfo{{Name: evil, Image: evil, Now: run, Before: &waits}, {Name: "b" + evil, Now: waits, Restarts: 2}},
-		Conditions: []explain.Condition{{Type: evil, Status: evil, Reason: evil, Message: evil}},
-		Events:     []explain.PodEvent{{Reason: evil, Message: evil, Source: evil, Count: 2, Warning: true, Last: metav1.NewTime(testNow())}},
-		Gaps:       []input.Gap{{Text: evil, Command: evil}},
+// infect appends hostile text to all strings of a value, except for strings with a type of their own, and lists of indexes.
+func infect(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.CanSet() && v.Type().Name() == "string" {
+			v.SetString(v.String() + evil)
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			infect(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			infect(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type() == reflect.TypeFor[types.NamespacedName]() || v.Type() == reflect.TypeFor[metav1.Time]() ||
+				(v.Type() == reflect.TypeFor[explain.Indexes]() && v.Type().Field(i).Name != "Details") ||
+				(v.Type() == reflect.TypeFor[explain.Job]() && v.Type().Field(i).Name == "RestartPolicy") {
+				continue
+			}
+			infect(v.Field(i))
+		}
+	}
+}
+
+// Issue 6: control characters from the cluster do not reach the terminal.
+func TestHostileText(t *testing.T) {
+	for _, c := range []struct{ move, keys, jobs string }{
+		{"right", "12", "index-backoff failure-policy-named quota running-success-policy two-containers terminating-holds-slot work-queue invalid-rule-names"},
+		{"tab", "1346e?", "failure-policy-named running-success-policy quota three-causes image-pull invalid-rule-names suspended-kueue"},
+	} {
+		for _, job := range strings.Fields(c.jobs) {
+			t.Run(c.move+" "+job, func(t *testing.T) {
+				s := load(t, job)
+				infected(s.Job.Report)
+				s.Link = snapshot.Link{StaleSince: &s.Time, Why: evil}
+				for _, key := range strings.Split(c.keys, "") {
+					for _, at := range sizes {
+						b := open(t, s, at, nil, key)
+						for range 8 {
+							checkHarmless(t, b)
+							checkFrame(t, b, at)
+							b.press("down", c.move)
+						}
+					}
+				}
+			})
+		}
 	}
 }
 
 // Issue 6: hostile text is shown as visible characters in the list of Jobs.
 func TestHostileTextIsSafeInTheList(t *testing.T) {
 	items := someJobs()
-	for i := range items {
-		o := &items[i]
-		o.Namespace, o.Name, o.Status, o.Reason, o.ManagedBy, o.RuleName = evil+o.Namespace, o.Name+evil, evil+o.Status, evil, evil, evil
-		o.FailedIndexes = ptr.To(evil + "," + evil)
-	}
+	infected(&items)
 	for _, at := range sizes {
 		b := open(t, jobsSnapshot(items...), at, func(o *Options) { o.What = evil })
 		for _, keys := range [][]string{{}, {"down"}, {"r"}, {"s", "s"}, {"/", "1", "b"}, {"enter"}, {"y"}, {"esc"}} {
@@ -82,11 +111,18 @@ func TestHostileTextIsSafeInTheList(t *testing.T) {
 
 // Issue 6: hostile text is harmless in the tab Pods, on the pod screen, and in logs.
 func TestHostileTextIsSafeInPodsAndLogs(t *testing.T) {
-	r := evilReport()
+	r := infected(podReport())
+	r.Job.Namespace, r.Job.Name = trainKey().Namespace, trainKey().Name
+	for i, p := range podReport().Pods {
+		r.Pods[i].Phase = p.Phase
+	}
+	r.Gaps = []input.Gap{{What: "pods", Text: evil, Command: evil}}
 	log := &snapshot.Log{Container: evil, Why: evil, Dropped: 3, Lines: []snapshot.LogLine{{Text: evil}, {Text: "\t" + strings.Repeat(evil, 50)}, {Text: "x1b " + evil + "\r"}}}
+	detail := infected(podDetail())
+	detail.Name, detail.Gone, detail.Gaps = r.Pods[0].Name, true, r.Gaps
 	for _, at := range sizes {
 		s := podsSnapshot(r)
-		s.Focus.Pod, s.Pod, s.Log = r.Pods[0].Name, evilDetail(r.Pods[0].Name), log
+		s.Focus.Pod, s.Pod, s.Log = r.Pods[0].Name, detail, log
 		b := open(t, s, at, nil)
 		for _, keys := range [][]string{
 			{"5"}, {"r"}, {"down"}, {"/", "p", "enter"}, {"esc"}, {"g", "y"}, {"enter"}, {"pgdown"}, {"3"}, {"2"}, {"t"}, {"W"}, {"/", "p", "w", "n", "enter"}, {"up"}, {"c"}, {"["},

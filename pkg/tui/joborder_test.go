@@ -54,12 +54,8 @@ func TestRowsStayInTheirPlaces(t *testing.T) {
 	failing.FailedIndexes, failing.FailedIndexCount, failing.Reason = ptr.To("3,7,9"), 3, "FailedIndexes"
 	news(time.Second)
 	shows(b, "validate", "3: 3,7,9")
-	if got := b.names(); !slices.Equal(got, before) {
-		t.Errorf("after a second, the order is %q, and was %q", got, before)
-	}
-	if got := b.headers(t); got != header {
-		t.Errorf("the columns are %q, and were %q", got, header)
-	}
+	assert.SlicesEqual(t, b.names(), before, "the order after a second")
+	assert.Equal(t, b.headers(t), header, "the columns")
 	news(5 * time.Second)
 	if got := b.names(); slices.Equal(got, before) || got[1] != "validate" {
 		t.Errorf("after six seconds, the order is %q", got)
@@ -83,9 +79,7 @@ func TestRetriesAreFoldedUnderTheirJob(t *testing.T) {
 	assert.Equal(t, strings.Join(b.names(), " "), "other big", "the rows")
 	golden(t, "jobs.folded", b.picture())
 	b.press("G", "enter")
-	if want := (types.NamespacedName{Namespace: "default", Name: "big-retry-2"}); b.focus.looked.Job != want {
-		t.Errorf("the row opens %v", b.focus.looked.Job)
-	}
+	assert.Equal(t, b.focus.looked.Job, (types.NamespacedName{Namespace: "default", Name: "big-retry-2"}), "the row opens")
 	b.press("q", "F")
 	shows(b, "4 Jobs", "✗ 3 failed", "big-retry-1", "big-retry-2")
 	hides(b, "↻2")
@@ -122,9 +116,7 @@ func TestJobsOfACronJobAreFolded(t *testing.T) {
 	assert.Equal(t, copied(t, b.press("y")), "nightly", "copied")
 	for _, key := range []string{"e", "enter"} {
 		b.press(key)
-		if want := (types.NamespacedName{Namespace: "default", Name: "nightly"}); b.focus.looked.CronJob != want {
-			t.Errorf("%s opens %v", key, b.focus.looked.CronJob)
-		}
+		assert.Equalf(t, b.focus.looked.CronJob, (types.NamespacedName{Namespace: "default", Name: "nightly"}), "%s opens", key)
 		b.press("q")
 	}
 	b.press("/")
@@ -159,8 +151,7 @@ func TestLogsOfAJob(t *testing.T) {
 	}
 	without := load(t, "quota")
 	without.Job.Report.Pods, without.Job.Report.Causes = nil, nil
-	b := open(t, without, size{80, 24}, nil)
-	b.press("l")
+	b := open(t, without, size{80, 24}, nil, "l")
 	shows(b, "The Job has no pods yet.")
 	checkFrame(t, b, size{80, 24})
 }

@@ -8,8 +8,7 @@ func TestMainScreensUseALargeTerminal(t *testing.T) {
 	shows(open(t, jobsSnapshot(someJobs()...), size{200, 24}, allNamespaces), "ACTIVE(READY)", "TERMINATING", "FAILED INDEXES")
 	golden(t, "large.jobs", open(t, jobsSnapshot(someJobs()...), at, allNamespaces).picture())
 	for name, keys := range map[string][]string{"overview": {}, "indexes": {"2"}, "failures": {"4"}, "pods": {"5"}, "explain": {"e"}} {
-		b := open(t, load(t, "three-causes"), at, nil)
-		b.press(keys...)
+		b := open(t, load(t, "three-causes"), at, nil, keys...)
 		checkFrame(t, b, at)
 		golden(t, "large."+name, b.picture())
 		switch name {

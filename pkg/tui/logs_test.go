@@ -53,10 +53,7 @@ func logsBed(t *testing.T, log *snapshot.Log, at size) *testbed {
 
 // log sends a new version of the log.
 func (b *testbed) log(log *snapshot.Log) {
-	next := *b.data.Snap
-	next.Seq++
-	next.Log = log
-	b.send(snapshotMsg{snap: &next})
+	b.news(b.data.Snap, func(next *snapshot.Snapshot) { next.Log = log })
 	b.View()
 }
 
@@ -85,7 +82,7 @@ func TestLogsFollow(t *testing.T) {
 			b.has(t, "following ▼", last)
 		} else {
 			b.has(t, "held, G follows")
-			b.lacks(t, last)
+			hides(b, last)
 		}
 	}
 }
@@ -167,9 +164,9 @@ func TestLogsShowTimesAndCutLines(t *testing.T) {
 	log.Lines[9].Text = "a\tb\r"
 	b := logsBed(t, log, size{80, 24})
 	b.has(t, "was scaled down by a factor of 0.0312", "a       b")
-	b.lacks(t, `\r`, `\t`, "11:59:59.000")
+	hides(b, `\r`, `\t`, "11:59:59.000")
 	b.press("W")
-	b.lacks(t, "0.0312")
+	hides(b, "0.0312")
 	b.press("t")
 	b.has(t, "11:59:50.000 step 0", "11:59:59.000 a       b")
 	b.press("W", "t")
@@ -199,7 +196,7 @@ func TestLogOfAnotherTargetIsNotShown(t *testing.T) {
 		b := logsBed(t, someLog(5), size{80, 24})
 		b.press(key)
 		b.has(t, "Reading the log of pod train-large-model-1-zx9qk")
-		b.lacks(t, "step 1")
+		hides(b, "step 1")
 		log := someLog(5)
 		log.Target = *b.focus.looked.Log
 		b.log(log)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -84,8 +83,7 @@ func TestEscapeGoesBack(t *testing.T) {
 // ctrl+c quits from everywhere, also from a prompt and the help.
 func TestInterruptEndsEverywhere(t *testing.T) {
 	for _, keys := range [][]string{{}, {"?"}, {"e"}, {"6", "/"}, {"6", "/", "a"}, {"space"}, {"5", "enter"}} {
-		b := open(t, load(t, "three-causes"), size{80, 24}, nil)
-		b.press(keys...)
+		b := open(t, load(t, "three-causes"), size{80, 24}, nil, keys...)
 		assert.Equalf(t, gives(b.press("ctrl+c")), interrupts, "after %v it gives", keys)
 	}
 }
@@ -100,9 +98,7 @@ func TestSpaceHoldsThePicture(t *testing.T) {
 	for i := range 3 {
 		done := int32(4 + i)
 		news := changed(t, "running-success-policy", func(r *explain.Report) {
-			x := *r.Indexes
-			x.CompletedCount = done
-			r.Indexes, r.ObservedAt = &x, metav1.NewTime(r.ObservedAt.Add(10*time.Second))
+			r.Indexes.CompletedCount, r.ObservedAt = done, metav1.NewTime(r.ObservedAt.Add(10*time.Second))
 		})
 		news.Seq = uint64(2 + i)
 		if cmd := b.send(snapshotMsg{snap: news}); cmd == nil {
@@ -140,8 +136,7 @@ func TestTimesAreRelativeOrOfTheDay(t *testing.T) {
 // Requirements: VIE-11
 func TestSnapshotIsWritten(t *testing.T) {
 	s := load(t, "quota")
-	b := open(t, s, size{80, 24}, nil)
-	b.press("w")
+	b := open(t, s, size{80, 24}, nil, "w")
 	shows(b, "write to: batchjob-default-train.json")
 	b.do(b.press("esc"))
 	b.press("w")
@@ -198,9 +193,7 @@ func TestMouseIsLeftToTheTerminal(t *testing.T) {
 // ctrl+l redraws, ctrl+z suspends.
 func TestTerminalKeysRedrawAndSuspend(t *testing.T) {
 	b := open(t, load(t, "quota"), size{80, 24}, nil)
-	if got, want := gives(b.press("ctrl+l")), fmt.Sprintf("%T", tea.ClearScreen()); got != want {
-		t.Errorf("ctrl+l gives %s, want %s", got, want)
-	}
+	assert.Equal(t, gives(b.press("ctrl+l")), fmt.Sprintf("%T", tea.ClearScreen()), "ctrl+l gives")
 	assert.Equal(t, gives(b.press("ctrl+z")), "tea.SuspendMsg", "ctrl+z gives")
 }
 
@@ -274,20 +267,14 @@ func TestViewIsMadeOnce(t *testing.T) {
 		b.View()
 		b.send(tea.KeyReleaseMsg{})
 	}
-	if c.drawn != 1 {
-		t.Errorf("the first frame is drawn %d times", c.drawn)
-	}
+	assert.Equal(t, c.drawn, 1, "how often the first frame is drawn")
 	c.drawn = 0
 	b.send(tickMsg(b.now))
 	b.send(tea.KeyReleaseMsg{}) // Nothing visible changes, but the tick must still be drawn.
 	b.View()
 	b.View()
-	if c.drawn != 1 {
-		t.Errorf("drawn %d times for a tick", c.drawn)
-	}
-	if a, b := b.View(), b.View(); !reflect.DeepEqual(a, b) {
-		t.Error("two frames of one state differ")
-	}
+	assert.Equal(t, c.drawn, 1, "how often it is drawn for a tick")
+	assert.DeepEqual(t, b.View(), b.View(), "two frames of one state")
 }
 
 // counting counts how often a screen is drawn.
@@ -344,8 +331,7 @@ func TestAnswerIsEditedAndTaken(t *testing.T) {
 // The cursor in a long answer stays visible.
 func TestCursorOfALongAnswerIsOnTheScreen(t *testing.T) {
 	for _, at := range []size{{20, 10}, {60, 20}} {
-		b := open(t, load(t, "three-causes"), at, nil)
-		b.press("6", "/")
+		b := open(t, load(t, "three-causes"), at, nil, "6", "/")
 		b.write("日本" + strings.Repeat("abcdefghij", 40) + "END")
 		b.send(tea.PasteMsg{Content: "\x1b]0;x\x07"})
 		checkFrame(t, b, at)
@@ -454,16 +440,12 @@ func TestLostConnectionIsShown(t *testing.T) {
 		if paused {
 			b.press("space")
 		}
-		lost := *s
-		lost.Seq, lost.Link = 2, snapshot.Link{StaleSince: &since, Why: "connection refused\r\n"}
-		b.send(snapshotMsg{snap: &lost})
+		b.news(s, func(s *snapshot.Snapshot) { s.Link = snapshot.Link{StaleSince: &since, Why: "connection refused\r\n"} })
 		shows(b, "! stale since "+since.Format("15:04:05"), `Retrying: connection refused\r\n`)
 		b.press("r")
 		b.press("m")
 		shows(b, "! stale since", "mouse on")
-		back := *s
-		back.Seq = 3
-		b.send(snapshotMsg{snap: &back})
+		b.news(s, nil)
 		hides(b, "stale", "connection")
 	}
 }
@@ -475,11 +457,10 @@ func TestSilentServerStopsTheClocks(t *testing.T) {
 	s := load(t, "running-success-policy")
 	b := open(t, s, size{100, 24}, nil)
 	shows(b, "ETA", "batchjob.dev/controller ✓", "2s so far")
-	silent := *s
-	silent.Seq, silent.Time = 2, s.Time.Add(5*time.Second)
-	silent.Link = snapshot.Link{StaleSince: &s.Time, Silent: true, Why: "no answer from the API server"}
-	b.now = silent.Time
-	b.send(snapshotMsg{snap: &silent})
+	b.now = s.Time.Add(5 * time.Second)
+	b.news(s, func(silent *snapshot.Snapshot) {
+		silent.Time, silent.Link = b.now, snapshot.Link{StaleSince: &s.Time, Silent: true, Why: "no answer from the API server"}
+	})
 	shows(b, "! no answer for 5s", "2s so far", "run by batchjob.dev/controller", "? help")
 	hides(b, "ETA", "batchjob.dev/controller ✓", "Retrying")
 	b.now = b.now.Add(15 * time.Second)
@@ -488,9 +469,7 @@ func TestSilentServerStopsTheClocks(t *testing.T) {
 	golden(t, "silent.100x24", b.picture())
 	b.press("esc")
 	shows(b, "! no answer for 20s")
-	back := *s
-	back.Seq, back.Time = 3, b.now
-	b.send(snapshotMsg{snap: &back})
+	b.news(s, func(back *snapshot.Snapshot) { back.Time = b.now })
 	hides(b, "no answer")
 }
 
@@ -543,9 +522,7 @@ func TestFollow(t *testing.T) {
 	b.send(snapshotMsg{snap: &pod})
 	shows(b, "three-causes/three-causes › three-causes-6")
 	b.send(snapshotMsg{snap: &list})
-	if len(b.screens.open) != 1 {
-		t.Errorf("%d screens", len(b.screens.open))
-	}
+	assert.Equal(t, len(b.screens.open), 1, "screens")
 }
 
 // Notices vanish after four seconds, or with the next key.
@@ -591,14 +568,8 @@ func TestTerminalShowsItsProgressBar(t *testing.T) {
 	if got := b.View().ProgressBar; got != nil {
 		t.Errorf("the list: %+v", got)
 	}
-	over := changed(t, "running", func(r *explain.Report) {
-		x := *r.Indexes
-		x.CompletedCount = 1000
-		r.Indexes = &x
-	})
-	if got := open(t, over, size{80, 24}, nil).View().ProgressBar; got.Value != 100 {
-		t.Errorf("more than all: %+v", got)
-	}
+	over := changed(t, "running", func(r *explain.Report) { r.Indexes.CompletedCount = 1000 })
+	assert.Equal(t, open(t, over, size{80, 24}, nil).View().ProgressBar.Value, 100, "more than all")
 }
 
 // The scrollback of a Job is its whole short explanation, whatever was on the screen.
@@ -607,8 +578,7 @@ func TestExplanationStaysWhole(t *testing.T) {
 	s := load(t, "three-causes")
 	want := strings.TrimSpace(ansi.Strip(explanationOf(s.Job.Report, 80)))
 	for _, keys := range [][]string{{}, {"4"}, {"e"}, {"?"}, {"5", "/", "x"}, {"5", "enter"}} {
-		b := open(t, s, size{80, 24}, nil)
-		b.press(keys...)
+		b := open(t, s, size{80, 24}, nil, keys...)
 		for _, end := range []string{"q", "ctrl+c"} {
 			b.press(end)
 			assert.Equalf(t, strings.TrimSpace(ansi.Strip(b.Scrollback())), want, "after %v and %s", keys, end)
@@ -625,12 +595,9 @@ func TestTheViewAnswersInTheWordsOfWhy(t *testing.T) {
 	}
 	for _, path := range files {
 		s := load(t, strings.TrimSuffix(filepath.Base(path), ".yaml"))
-		b := open(t, s, size{160, 100}, nil)
-		b.press("e")
+		b := open(t, s, size{160, 100}, nil, "e")
 		want := strings.Replace(explanationOf(s.Job.Report, 160), "--full: ", "key a: ", 1)
-		if got := ansi.Strip(b.View().Content); !strings.Contains(withoutSpace(got), withoutSpace(want)) {
-			t.Errorf("%s:\n%s\nhas not\n%s", path, got, want)
-		}
+		assert.Contains(t, withoutSpace(ansi.Strip(b.View().Content)), withoutSpace(want), path)
 	}
 }
 
@@ -726,25 +693,14 @@ func TestJobOpenedWhilePausedIsShown(t *testing.T) {
 	s := load(t, "running-success-policy")
 	listed := *s
 	listed.Focus, listed.Job = snapshot.Focus{}, nil
-	b := open(t, &listed, size{80, 24}, nil)
-	b.press("space", "enter")
+	b := open(t, &listed, size{80, 24}, nil, "space", "enter")
 	shows(b, "Reading job")
-	opened := *s
-	opened.Seq = 2
-	opened.Job = nil
-	b.send(snapshotMsg{snap: &opened})
+	b.news(s, func(opened *snapshot.Snapshot) { opened.Job = nil })
 	shows(b, "Reading job", "paused")
-	read := *s
-	read.Seq = 3
-	b.send(snapshotMsg{snap: &read})
+	b.news(s, nil)
 	shows(b, "3/10", "paused")
-	later := changed(t, "running-success-policy", func(r *explain.Report) {
-		x := *r.Indexes
-		x.CompletedCount = 7
-		r.Indexes = &x
-	})
-	later.Seq = 4
-	b.send(snapshotMsg{snap: later})
+	later := changed(t, "running-success-policy", func(r *explain.Report) { r.Indexes.CompletedCount = 7 })
+	b.news(later, nil)
 	shows(b, "3/10", "paused")
 }
 
@@ -781,8 +737,7 @@ func TestCrowdedLinesKeepTheirKeys(t *testing.T) {
 	s := load(t, "running-success-policy")
 	since := s.Time.Add(-time.Minute)
 	s.Link = snapshot.Link{StaleSince: &since, Why: strings.Repeat("connection refused; ", 10)}
-	b := open(t, s, size{60, 20}, nil)
-	b.press("e")
+	b := open(t, s, size{60, 20}, nil, "e")
 	shows(b, "… › Explain", "stale since", "Retrying: connection refused", "? help")
 	checkFrame(t, b, size{60, 20})
 }

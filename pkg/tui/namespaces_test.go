@@ -109,8 +109,7 @@ func TestNAsksForANamespace(t *testing.T) {
 
 // Requirements: VIE-10, VIE-07
 func TestNIsOnlyAKeyOfTheList(t *testing.T) {
-	b := open(t, jobsSnapshot(someJobs()...), size{80, 24}, nil)
-	b.press("N")
+	b := open(t, jobsSnapshot(someJobs()...), size{80, 24}, nil, "N")
 	shows(b, "no key N here")
 }
 
@@ -121,9 +120,7 @@ func TestAllNamespacesAndBack(t *testing.T) {
 	b.press("0", "0")
 	b.choose()
 	b.press("m", "l", "enter", "0", "0")
-	if want := []string{"", "etl", "ml", "", "ml"}; !slices.Equal(n.opened, want) {
-		t.Errorf("it opened %q, not %q", n.opened, want)
-	}
+	assert.SlicesEqual(t, n.opened, []string{"", "etl", "ml", "", "ml"}, "it opened")
 }
 
 // A list that began with all namespaces has kubectl's namespace to go to, if there is one.
@@ -136,7 +133,6 @@ func TestOneNamespaceAfterAll(t *testing.T) {
 	b.o.Namespace = "default"
 	b.press("0")
 	assert.Equalf(t, n.current, "default", "it opened %q", n.opened)
-	b = open(t, jobsSnapshot(someJobs()...), size{80, 24}, nil)
-	b.press("0")
+	b = open(t, jobsSnapshot(someJobs()...), size{80, 24}, nil, "0")
 	shows(b, "no key 0 here")
 }

@@ -143,14 +143,14 @@ func TestPodScrollsByTheArrows(t *testing.T) {
 	b.push(pods.NewScreen(trainKey(), "train-large-model-1-zx9qk", nil))
 	b.has(t, "train-large-model-1-zx9qk  ✗ OOMKilled", "Init container fetch")
 	b.press("down", "down", "down", "j", "j")
-	b.lacks(t, "Init container fetch")
+	hides(b, "Init container fetch")
 	b.press("G")
 	b.has(t, "ContainersReady")
 	b.press("g")
 	b.has(t, "Init container fetch")
 	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
 	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
-	b.lacks(t, "Init container fetch")
+	hides(b, "Init container fetch")
 }
 
 // Issue 6, 3: data of a pod or Job other than the requested one is not shown.
@@ -164,7 +164,7 @@ func TestOtherPodIsNotShown(t *testing.T) {
 	b.has(t, "Reading the events of pod train-large-model-1-zx9qk")
 	b.press("[", "2")
 	b.has(t, "Reading the log of pod train-large-model-1-abc12")
-	b.lacks(t, "step 1")
+	hides(b, "step 1")
 	b.push(pods.NewScreen(types.NamespacedName{Namespace: "ml", Name: "other"}, "x", nil))
 	b.has(t, "Reading job ml/other")
 	b.press("down", "[", "c", "p", "2", "3", "1")
@@ -208,7 +208,7 @@ func TestMissingPodIsGoneInACompleteReport(t *testing.T) {
 			b.has(t, "· gone", "The pod is gone.", "Its last failure: Container main exited with code 137")
 		} else {
 			b.has(t, "not in the list", "Reading pod train-large-model-1-zx9qk")
-			b.lacks(t, "gone")
+			hides(b, "gone")
 		}
 	}
 }

@@ -145,11 +145,8 @@ func TestPodsKeepWhatOneLooksFor(t *testing.T) {
 		{120, "NAME INDEX STATE CAUSE RULE ACTION WHEN", []string{"-1-zx9qk", "exit 137 OOMKilled", "0 UnknownParameter", "condition DisruptionTarget", "FailIndex"}, nil},
 		{160, "NAME INDEX ATTEMPT STATE CAUSE RULE ACTION COUNTED WHEN NODE", []string{"extraordinarily-ext", "-1-zx9qk", "exit 137 OOMKilled", "0 UnknownParameter", "node-a-7"}, nil},
 	} {
-		b := open(t, podsSnapshot(longNamed()), size{c.width, 24}, nil)
-		b.press("5")
-		if got := b.headers(t); got != c.header {
-			t.Errorf("%d columns: %s, want %s\n%s", c.width, got, c.header, b.picture())
-		}
+		b := open(t, podsSnapshot(longNamed()), size{c.width, 24}, nil, "5")
+		assert.Equalf(t, b.headers(t), c.header, "%d columns: %s", c.width, b.picture())
 		shows(b, append(c.in, "1 succeeded")...)
 		hides(b, "(main)", "rule matc", "…ext")
 	}
@@ -157,8 +154,7 @@ func TestPodsKeepWhatOneLooksFor(t *testing.T) {
 	short.Pods[1].Cause = "Container sidecar exited with code 3 while its pod was being deleted"
 	withFailures(short)
 	for _, width := range []int{60, 80, 120, 160} {
-		b := open(t, podsSnapshot(short), size{width, 24}, nil)
-		b.press("5")
+		b := open(t, podsSnapshot(short), size{width, 24}, nil, "5")
 		shows(b, "exit 137 OOMKill", "0 OutOf", "no rule", "exit 3 Error")
 		if width >= 120 {
 			shows(b, "exit 137 OOMKilled (main)")
@@ -176,8 +172,7 @@ func (b *testbed) podsInOrder() string {
 
 // Issue 6, 2: the pods can be sorted and filtered.
 func TestPodsAreSortedAndFiltered(t *testing.T) {
-	b := open(t, podsSnapshot(podReport()), size{160, 50}, nil)
-	b.press("5")
+	b := open(t, podsSnapshot(podReport()), size{160, 50}, nil, "5")
 	for _, c := range []struct{ key, want, mark string }{
 		{"", "1-zx9qk 1-abc12 1-q0q0q 3-img00 4-term1 4-term2 2-runs1 0-good1", "by problems ▼"},
 		{"S", "0-good1 2-runs1 4-term2 4-term1 3-img00 1-q0q0q 1-abc12 1-zx9qk", "by problems ▲"},
@@ -202,14 +197,13 @@ func TestPodsAreSortedAndFiltered(t *testing.T) {
 		b.press("esc")
 	}
 	b.press("/", "x", "enter", "esc")
-	b.lacks(t, "esc shows all")
+	hides(b, "esc shows all")
 	assert.Equal(t, len(b.screens.open), 1, "esc left the screen")
 }
 
 // Issue 6, 3: a terminating pod has a countdown, which is marked as bad when it is overdue; r shows the time of day.
 func TestTerminatingPodHasACountdown(t *testing.T) {
-	b := open(t, podsSnapshot(podReport()), size{160, 50}, nil)
-	b.press("5")
+	b := open(t, podsSnapshot(podReport()), size{160, 50}, nil, "5")
 	b.has(t, "4-term1", "ends in 17s", "4-term2", "4m overdue")
 	assert.Contains(t, b.marked(), "␛[1;38;2;255;123;114m4m overdue", "overdue is not red")
 	b.later(20 * time.Second)
@@ -220,8 +214,7 @@ func TestTerminatingPodHasACountdown(t *testing.T) {
 
 // Issue 6, 3 and 5: enter opens the pod under the cursor, l its logs, y copies its name.
 func TestEnterOpensAPod(t *testing.T) {
-	b := open(t, podsSnapshot(podReport()), size{80, 24}, nil)
-	b.press("5")
+	b := open(t, podsSnapshot(podReport()), size{80, 24}, nil, "5")
 	b.View()
 	b.press("down", "enter")
 	if want := (snapshot.Focus{Job: trainKey(), Pod: "train-large-model-1-abc12"}); !b.focus.looked.Equal(want) {
@@ -264,8 +257,7 @@ func BenchmarkPodsFrame(b *testing.B) {
 
 // Issue 6, 2: after a change of the order the first pod is visible, unless the user has chosen a pod.
 func TestPodsSortShowsTheTop(t *testing.T) {
-	b := open(t, podsSnapshot(podReport()), size{80, 24}, nil)
-	b.press("5")
+	b := open(t, podsSnapshot(podReport()), size{80, 24}, nil, "5")
 	b.press("S", "s")
 	if !b.isOnTop() {
 		t.Errorf("on %s", b.chosen())

@@ -84,13 +84,9 @@ func TestPreviewWaitsForTheCursor(t *testing.T) {
 func TestRecordingShowsItsPreview(t *testing.T) {
 	s := previewed(t, "three-causes")
 	s.Jobs.Items = append(s.Jobs.Items, someJobs()...)
-	b := open(t, s, size{160, 50}, func(o *Options) { o.Start, o.Follow, o.Replay = StartJobs, true, 1 })
-	b.press("G")
+	b := open(t, s, size{160, 50}, func(o *Options) { o.Start, o.Follow, o.Replay = StartJobs, true, 1 }, "G")
 	shows(b, "8 Jobs", "three-causes/three-causes ───")
-	opened := *s
-	opened.Seq++
-	opened.Focus.Preview = false
-	b.send(snapshotMsg{snap: &opened})
+	b.news(s, func(opened *snapshot.Snapshot) { opened.Focus.Preview = false })
 	shows(b, "Jobs › three-causes/three-causes", "1 Overview")
 	b.send(snapshotMsg{snap: s})
 	shows(b, "8 Jobs", "three-causes/three-causes ───")

@@ -14,18 +14,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
-// Issue 6, 2: the timeline in every size and look.
-func TestTimelineFitsEverySize(t *testing.T) {
-	for _, fixture := range []string{"failure-policy-named", "three-causes", "image-pull", "success-policy"} {
-		t.Run(fixture, func(t *testing.T) { goldens(t, "timeline."+fixture, load(t, fixture), nil, "6") })
-	}
-}
-
 // long returns a Job with n moments.
 func long(t *testing.T, n int) *snapshot.Snapshot {
 	s := load(t, "running")
-	r := *s.Job.Report
-	s.Job = &snapshot.Job{Report: &r}
+	r := s.Job.Report
 	r.Timeline = nil
 	for i := range n {
 		r.Timeline = append(r.Timeline, explain.Moment{
@@ -45,8 +37,7 @@ func more(t *testing.T, s *snapshot.Snapshot, n int) snapshotMsg {
 // The end stays visible until the user scrolls away from it, and again after the user has returned to it.
 func TestTimelineStaysAtItsEnd(t *testing.T) {
 	s := long(t, 100)
-	b := open(t, s, size{80, 24}, nil)
-	b.press("6")
+	b := open(t, s, size{80, 24}, nil, "6")
 	shows(b, "Moment 99.")
 	b.send(more(t, s, 120))
 	shows(b, "Moment 119.")
@@ -75,8 +66,7 @@ func TestTimelineStaysAtItsEnd(t *testing.T) {
 
 // x shows only warnings, / filters, esc clears the filter before it goes back.
 func TestTimelineFilters(t *testing.T) {
-	b := open(t, long(t, 100), size{80, 24}, nil)
-	b.press("6", "x")
+	b := open(t, long(t, 100), size{80, 24}, nil, "6", "x")
 	shows(b, "! warnings only  x shows all", "Moment 90.", "Moment 0.")
 	hides(b, "Moment 99.")
 	b.press("/")
@@ -99,8 +89,7 @@ func TestTimesAreAligned(t *testing.T) {
 	s := long(t, 3)
 	s.Job.Report.Timeline[0].Time = metav1.NewTime(s.Time.Add(-72 * time.Hour))
 	s.Job.Report.Timeline[1].Count = 7
-	b := open(t, s, size{80, 24}, nil)
-	b.press("6", "r")
+	b := open(t, s, size{80, 24}, nil, "6", "r")
 	at := func(text string) int {
 		for line := range strings.SplitSeq(b.picture(), "\n") {
 			if i := strings.Index(line, text); i >= 0 {
@@ -115,8 +104,7 @@ func TestTimesAreAligned(t *testing.T) {
 	shows(b, "-2d23h  ! Event  Moment 0.", "+2s       Event  Moment 2.")
 	s.Job.Report.Job.Created, s.Job.Report.Job.Started = nil, nil
 	shows(open(t, s, size{80, 24}, nil), "Running")
-	b = open(t, s, size{80, 24}, nil)
-	b.press("6")
+	b = open(t, s, size{80, 24}, nil, "6")
 	shows(b, "+0s     ! Event")
 }
 
@@ -129,13 +117,11 @@ func TestGroupedEventsHaveARange(t *testing.T) {
 	m.Until = &metav1.Time{Time: created.Add(45 * time.Second)}
 	at := &s.Job.Report.Timeline[1]
 	at.Until = &metav1.Time{Time: at.Time.Add(time.Millisecond)}
-	b := open(t, s, size{80, 24}, nil)
-	b.press("6")
+	b := open(t, s, size{80, 24}, nil, "6")
 	shows(b, "+1s            Event  Moment 1.", "+2s to +45s    Event  Moment 2.")
 	b.press("r")
 	clock := func(after time.Duration) string { return created.Add(after).Format("15:04:05") }
 	shows(b, clock(2*time.Second)+" to "+clock(45*time.Second)+"    Event")
-	b = open(t, s, size{60, 20}, nil)
-	b.press("6", "r")
+	b = open(t, s, size{60, 20}, nil, "6", "r")
 	shows(b, clock(2*time.Second)+"    Moment 2. (until "+clock(45*time.Second)+")")
 }

@@ -133,9 +133,7 @@ func TestPolicyIsQuotedIfItSavesEnough(t *testing.T) {
 		"nearly ten minutes, less than a tenth":    {time.Hour, 99 * time.Second, false},
 	} {
 		in := ran(t, indexed(10, 1), sim.Script{{Index: -1, Act: sim.Act{Run: tc.works}}, {Index: 9, Act: sim.Act{Run: tc.fails, Exit: 42}}})
-		if got := quotes(t, in); (len(got) > 0) != tc.want {
-			t.Errorf("%s: %q", name, got)
-		}
+		assert.Equal(t, len(quotes(t, in)) > 0, tc.want, name)
 	}
 }
 

@@ -72,9 +72,7 @@ func TestPatchOfAnotherPod(t *testing.T) {
 			answer.Details.Causes = append(answer.Details.Causes, metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Field: field})
 		}
 		_, err := clientOf(t, http.StatusUnprocessableEntity, answer).CoreV1().Pods("ns").Patch(t.Context(), "p", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
-		if other := IsOtherPod(err); other != c.other {
-			t.Errorf("%s: another pod %v: %v", name, other, err)
-		}
+		assert.Equalf(t, IsOtherPod(err), c.other, "%s: another pod: %v", name, err)
 	}
 }
 

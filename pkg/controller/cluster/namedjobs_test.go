@@ -132,9 +132,7 @@ func TestJobsAreReadWithTheNamesOfTheirRules(t *testing.T) {
 		t.Error("no JSON: no error")
 	}
 	want := []string{"GET /apis/batch/v1/namespaces/ns/jobs?limit=3&resourceVersion=5 application/json tester", "GET /apis/batch/v1/namespaces/ns/jobs? application/json tester"}
-	if !slices.Equal(s.requests[:2], want) {
-		t.Errorf("requests %q", s.requests)
-	}
+	assert.SlicesEqual(t, s.requests[:2], want, "requests")
 }
 
 // JOB-55: a watch of Jobs delivers events, bookmarks and errors in the stream.
@@ -163,9 +161,7 @@ func TestWatchOfNamedJobsBringsEveryKindOfEvent(t *testing.T) {
 			got += fmt.Sprintf("%s %v ", e.Type, apierrors.IsResourceExpired(apierrors.FromObject(e.Object)))
 		}
 	}
-	if want := `ADDED a@7 ["" "Two"] BOOKMARK @8 [] DELETED a@9 ["" "Two"] ERROR true `; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	assert.Equal(t, got, `ADDED a@7 ["" "Two"] BOOKMARK @8 [] DELETED a@9 ["" "Two"] ERROR true `)
 	if want := "GET /apis/batch/v1/jobs?allowWatchBookmarks=true&resourceVersion=5&timeout=1m17s&timeoutSeconds=77&watch=true application/json tester"; s.requests[0] != want {
 		t.Errorf("request %q", s.requests[0])
 	}

@@ -3,7 +3,6 @@ package cluster
 import (
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +11,8 @@ import (
 
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // now returns how many calls may be in flight.
@@ -66,9 +67,7 @@ func TestCallsDoNotWaitForOneAnother(t *testing.T) {
 			}
 		})
 	}
-	if p := newPace(3, clock.RealClock{}); p.now() != 3 {
-		t.Errorf("%d calls at once, of 3", p.now())
-	}
+	assert.Equal(t, newPace(3, clock.RealClock{}).now(), 3, "calls at once")
 }
 
 // An API server that has become slower gets more calls again, once the slowness has lasted for a while.
@@ -99,9 +98,7 @@ func TestPaceIgnoresFailedCalls(t *testing.T) {
 		p.ended("create", now.Now().Add(-time.Millisecond), errors.New("refused"))
 		p.ended("create", now.Now().Add(-50*time.Millisecond), nil)
 	}
-	if p.now() != p.max {
-		t.Errorf("%d calls at once", p.now())
-	}
+	assert.Equal(t, p.now(), p.max, "calls at once")
 }
 
 // A large Job has few calls in flight while a small Job is at work, and for a moment after that.
@@ -173,9 +170,7 @@ func TestCallsBeginInOrderOfArrival(t *testing.T) {
 				synctest.Wait()
 			}
 			for i := range int32(others) {
-				if began.Load() != i {
-					t.Errorf("priority %d: %d calls of the other Jobs have begun, want %d", first, began.Load(), i)
-				}
+				assert.Equalf(t, began.Load(), i, "priority %d: calls of the other Jobs have begun", first)
 				proceed <- true
 				synctest.Wait()
 			}
@@ -204,9 +199,7 @@ func TestCallsOfJobsThatEndComeFirst(t *testing.T) {
 			proceed <- true
 			synctest.Wait()
 		}
-		if want := []Priority{Small, Small, Small, Small, Small, Ending, Ending, Large, Small}; !slices.Equal(order, want) {
-			t.Errorf("%v, want %v", order, want)
-		}
+		assert.SlicesEqual(t, order, []Priority{Small, Small, Small, Small, Small, Ending, Ending, Large, Small})
 	})
 }
 
@@ -228,8 +221,6 @@ func TestCallsRunAtOnce(t *testing.T) {
 		running--
 		mu.Unlock()
 	})
-	if most != 4 {
-		t.Errorf("%d calls at once", most)
-	}
+	assert.Equal(t, most, 4, "calls at once")
 	p.parallel(Small, 0, func(int) { t.Error("a call") })
 }

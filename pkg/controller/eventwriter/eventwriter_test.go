@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -52,9 +51,7 @@ func TestEventsAreWrittenBeforeTheEnd(t *testing.T) {
 			w.Event(eventJob("a"), corev1.EventTypeNormal, fmt.Sprintf("Reason%d", i), "message")
 		}
 		w.Stop()
-		if len(api.events) != n {
-			t.Errorf("%d of %d events are written", len(api.events), n)
-		}
+		assert.Equal(t, len(api.events), n, "written events")
 		for _, e := range api.events {
 			about := corev1.ObjectReference{APIVersion: "batch/v1", Kind: "Job", Namespace: "ns", Name: "a", UID: "uid-of-a"}
 			if e.Source.Component != cluster.FieldManager || e.ReportingController != cluster.FieldManager || e.InvolvedObject != about || e.Namespace != "ns" || !e.FirstTimestamp.Time.Equal(testTime) {
@@ -88,9 +85,7 @@ func TestPodsCostNoOtherEvent(t *testing.T) {
 		if n := api.made("create " + eventPodCreated); n > laneBurst+namedPods {
 			t.Errorf("%d events about the pods of one Job", n)
 		}
-		if n := podsReported(t, api, eventPodCreated); n != 5000 {
-			t.Errorf("%d of 5000 pods are told of", n)
-		}
+		assert.Equal(t, podsReported(t, api, eventPodCreated), 5000, "pods that are told of")
 	})
 }
 
@@ -162,12 +157,8 @@ func TestRejectedEventIsLeftOut(t *testing.T) {
 			w.Event(eventJob("a"), corev1.EventTypeWarning, fmt.Sprintf("Reason%d", i), "message")
 		}
 		w.Stop()
-		if len(api.calls) != 10 {
-			t.Errorf("%d calls for 10 events: %q", len(api.calls), api.calls)
-		}
-		if n := strings.Count(log.String(), "no role"); n != 1 {
-			t.Errorf("%d lines in the log:\n%s", n, log.String())
-		}
+		assert.Equalf(t, len(api.calls), 10, "calls for 10 events: %q", api.calls)
+		assert.Equalf(t, strings.Count(log.String(), "no role"), 1, "lines in the log: %s", log.String())
 		terminating := apierrors.NewForbidden(eventResource, "x", nil)
 		terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 		api.before = func(string, int) error { return terminating }
@@ -215,9 +206,7 @@ func TestEndDoesNotWaitLongForTheAPIServer(t *testing.T) {
 		clock.Step(time.Second)
 		w.Event(eventJob("a"), corev1.EventTypeNormal, eventCompleted, "Job completed")
 		w.Stop()
-		if want := []string{"create Resumed", "create Completed", "create SuccessfulCreate"}; !slices.Equal(api.calls, want) {
-			t.Errorf("calls %q, want %q", api.calls, want)
-		}
+		assert.SlicesEqual(t, api.calls, []string{"create Resumed", "create Completed", "create SuccessfulCreate"}, "calls")
 	})
 }
 
@@ -240,9 +229,7 @@ func TestEventsAreBounded(t *testing.T) {
 		t.Errorf("%d objects are known, %v lanes are busy", n, w.lanes.busy)
 	}
 	w.write()
-	if w.lanes.busy != [queues]int{} {
-		t.Errorf("%v lanes are busy", w.lanes.busy)
-	}
+	assert.Equal(t, w.lanes.busy, [queues]int{}, "busy lanes")
 }
 
 // Short Jobs do not fill the memory with lanes for events that never come.
@@ -255,9 +242,7 @@ func TestLanesOfFinishedJobsAreNotKept(t *testing.T) {
 	w.write()
 	w.Event(eventJob("ends"), corev1.EventTypeNormal, eventCompleted, "Job completed")
 	w.Finished(eventJob("ends"))
-	if n := len(w.lanes.of); n != 2 {
-		t.Errorf("%d objects are known before the last event is written", n)
-	}
+	assert.Equal(t, len(w.lanes.of), 2, "known objects before the last event is written")
 	w.write()
 	if n := len(w.lanes.of); n != 1 || w.lanes.of[eventJob("runs").UID] == nil {
 		t.Errorf("%d objects are known after it", n)

@@ -77,9 +77,7 @@ func TestLaneWritesTenEventsThenOneAMinute(t *testing.T) {
 	for i := range 2 * laneBurst {
 		second(100 + i)
 	}
-	if n := api.made("create") - before; n != laneBurst {
-		t.Errorf("%d events after a pause, want %d", n, laneBurst)
-	}
+	assert.Equal(t, api.made("create")-before, laneBurst, "events after a pause")
 }
 
 // The same text again increases the count. Of more different texts than there is room for, the latest are kept.
@@ -97,9 +95,7 @@ func TestSameTextIsAHigherCount(t *testing.T) {
 	say("x")
 	w.write()
 	api.want(t, "x and y", "Reason x1: y", "Reason x5: x")
-	if n := len(api.calls); n != 3 {
-		t.Errorf("%d calls: %q", n, api.calls)
-	}
+	assert.Equalf(t, len(api.calls), 3, "calls: %q", api.calls)
 	for i := range 50 {
 		say(fmt.Sprint(i))
 	}
@@ -123,9 +119,7 @@ func TestCausesAreCounted(t *testing.T) {
 	w.Failures(eventJob("b"), eventPodFailed, failedFor("A", "b-1"), 2)
 	w.write()
 	api.want(t, "1502 failures", "PodFailed x1000: Pod failed: A. First in pod a-7", "PodFailed x2: Pod failed: A. First in pod b-1", "PodFailed x500: Pod failed: B. First in pod a-8")
-	if n := len(api.calls); n != 3 {
-		t.Errorf("%d calls", n)
-	}
+	assert.Equal(t, len(api.calls), 3, "calls")
 	for i := range 100 {
 		w.Failures(eventJob("a"), eventPodFailed, failedFor("A", "a-9"), 1)
 		w.Failures(eventJob("a"), eventPodFailed, failedFor(fmt.Sprintf("C%d", i), "a-10"), 2)

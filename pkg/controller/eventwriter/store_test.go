@@ -3,7 +3,6 @@ package eventwriter
 import (
 	"errors"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // restarted returns the writer of a new process, after it has reported failures of the given numbers of pods.
@@ -33,9 +33,7 @@ func TestNextProcessContinuesTheCount(t *testing.T) {
 	api := newEventAPI()
 	first := api.restarted(t, 3, 2)
 	api.want(t, "one process", "PodFailed x5: Pod failed: Cause. First in pod a-7")
-	if want := []string{"create PodFailed", "patch PodFailed"}; !slices.Equal(api.calls, want) {
-		t.Errorf("calls %q", api.calls)
-	}
+	assert.SlicesEqual(t, api.calls, []string{"create PodFailed", "patch PodFailed"}, "calls")
 	second := api.restarted(t, 10)
 	api.want(t, "the next process", "PodFailed x15: Pod failed: Cause. First in pod a-7")
 	first.Failures(eventJob("a"), eventPodFailed, failedFor("Cause", "a-8"), 100)
@@ -208,9 +206,7 @@ func TestEventsFitTheLimits(t *testing.T) {
 	}
 	w.Failures(eventJob("a"), eventPodFailed, failedFor(strings.Repeat("c", 5000), "a-7"), 1)
 	w.write()
-	if len(api.events) != 4 {
-		t.Errorf("%d events", len(api.events))
-	}
+	assert.Equal(t, len(api.events), 4, "events")
 	for name, e := range api.events {
 		if problems := validation.NameIsDNSSubdomain(name, false); len(problems) > 0 || !strings.HasPrefix(name, e.InvolvedObject.Name[:1]) {
 			t.Errorf("%s: %v", name, problems)

@@ -101,9 +101,7 @@ func TestLeaseIsGivenBackAfterTheWork(t *testing.T) {
 			t.Errorf("b does not lead, or a has led %d times", a.now().led)
 		}
 		b.end(t)
-		if want := []string{"a", "", "b", ""}; !slices.Equal(store.holders(), want) {
-			t.Errorf("the holders were %q, want %q", store.holders(), want)
-		}
+		assert.SlicesEqual(t, store.holders(), []string{"a", "", "b", ""}, "the holders")
 	})
 }
 

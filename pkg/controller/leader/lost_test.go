@@ -175,9 +175,7 @@ func TestStuckLeadIsUnhealthy(t *testing.T) {
 		pass(time.Minute)
 		healthy := func(want bool) {
 			t.Helper()
-			if err := watchdog.Check(); (err == nil) != want {
-				t.Errorf("healthy: %v", err)
-			}
+			assert.Equal(t, watchdog.Check() == nil, want, "healthy")
 		}
 		healthy(true)
 		store.failing(func(string, string) error { return errAway })

@@ -35,9 +35,7 @@ func TestShardsMoveInAnOrderlyWay(t *testing.T) {
 		s.wantShares(t, map[string]int{"a": 6}) // It has calls in flight.
 		pass(20*time.Second + retryTime)
 		s.wantShares(t, map[string]int{"a": 2, "b": 2, "c": 2})
-		if s.moved != 10 {
-			t.Errorf("%d shards were taken, 6 at the start and 4 moved", s.moved)
-		}
+		assert.Equal(t, s.moved, 10, "shards that were taken, 6 at the start and 4 moved")
 		b.stop(t)
 		s.wantShares(t, map[string]int{"a": 3, "c": 3})
 		d := s.join("d", 6, 0)
@@ -155,9 +153,7 @@ func TestShardsStayAfterAnOutage(t *testing.T) {
 		}
 		pass(2 * retryTime)
 		s.wantShares(t, map[string]int{"a": 2, "b": 2, "c": 2})
-		if got := s.holding(); strings.Join(got, " ") != strings.Join(before, " ") {
-			t.Errorf("the Leases were %q and are %q", before, got)
-		}
+		assert.SlicesEqual(t, s.holding(), before, "the Leases")
 		for _, r := range all {
 			r.stop(t)
 		}
@@ -321,9 +317,7 @@ func TestShardsSurviveAStorm(t *testing.T) {
 					t.Errorf("seed %d: %s has %d of 8 shards, of %d replicas", seed, identity, share, len(live))
 				}
 			}
-			if total := len(s.names()); total != 8+len(live) {
-				t.Errorf("seed %d: %d Leases for %d replicas: %q", seed, total, len(live), s.names())
-			}
+			assert.Equalf(t, len(s.names()), 8+len(live), "seed %d: Leases for %d replicas: %q", seed, len(live), s.names())
 			t.Logf("seed %d: a shard had no worker for %v at most, and %d were taken", seed, s.longest, s.moved)
 			if s.longest > 15*time.Second+3*2*time.Second {
 				t.Errorf("seed %d: a shard had no worker for %v", seed, s.longest)

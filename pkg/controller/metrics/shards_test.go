@@ -27,12 +27,8 @@ func TestShardsAreForgottenOneByOne(t *testing.T) {
 	}
 	want := func(age, refused float64) {
 		t.Helper()
-		if got := gauge(t, registry, "job_controller_oldest_uncounted_pod_age_seconds", ""); got != age {
-			t.Errorf("the oldest pod is %v s old, want %v", got, age)
-		}
-		if got := gauge(t, registry, "job_controller_jobs_refused_pods", "no_answer"); got != refused {
-			t.Errorf("%v Jobs are refused, want %v", got, refused)
-		}
+		assert.Equal(t, gauge(t, registry, "job_controller_oldest_uncounted_pod_age_seconds", ""), age, "the age of the oldest pod")
+		assert.Equal(t, gauge(t, registry, "job_controller_jobs_refused_pods", "no_answer"), refused, "refused Jobs")
 	}
 	want(3600, 2)
 	a.Close()

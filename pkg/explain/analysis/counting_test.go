@@ -223,9 +223,7 @@ func TestCausesFromPodsAndEvents(t *testing.T) {
 	}
 	want := "Container main exited with code 3 Events, Container main exited with code 2 Pods, Container main exited with code 1 Pods"
 	assert.Equal(t, strings.Join(got, ", "), want)
-	if r.FailuresWithoutPod != 1 {
-		t.Errorf("%d failures are told by nothing, want 14-7-4-2", r.FailuresWithoutPod)
-	}
+	assert.Equal(t, r.FailuresWithoutPod, 1, "failures that nothing tells: 14-7-4-2")
 	assert.Contains(t, verdict(r), "mostly (7 of the 13 with a known cause)")
 	for _, c := range r.Causes {
 		if c.Source == explain.SourceEvents && (len(c.Pods) != 1 || c.Pods[0] != "long-gone") {
@@ -279,9 +277,7 @@ func TestCausesAreGroupedOverJobs(t *testing.T) {
 	if list.Causes[1].Count != 2 || list.Causes[2].Count != 1 || list.Causes[2].Jobs[0] != "three" {
 		t.Errorf("%+v", list.Causes)
 	}
-	if n := len(list.Items[0].Causes[1].Pods); n != 1 {
-		t.Errorf("the report of one Job has changed: %d pods", n)
-	}
+	assert.Equal(t, len(list.Items[0].Causes[1].Pods), 1, "pods in the report of one Job")
 	if data, err := json.Marshal(analysis.List([]explain.Report{})); err != nil || !strings.Contains(string(data), `"items":[]`) {
 		t.Errorf("%s, %v", data, err)
 	}

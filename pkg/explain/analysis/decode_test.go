@@ -64,9 +64,7 @@ func TestReasonLeadsToItsRule(t *testing.T) {
 				t.Errorf("rule %v %q, want %v %q", deref(v.Rule), v.RuleName, deref(tc.rule), tc.ruleName)
 			}
 			for _, part := range tc.sentence {
-				if !strings.Contains(v.Sentence, part) {
-					t.Errorf("%q does not say %q", v.Sentence, part)
-				}
+				assert.Contains(t, v.Sentence, part)
 			}
 		})
 	}

@@ -195,9 +195,7 @@ func TestWhatFailedInAFamily(t *testing.T) {
 	})))
 	f.Job.Status.CompletedIndexes = "0-2,4-6,8"
 	family := report(f).Family
-	if n := family.Members[0].Failed; n != 2 {
-		t.Errorf("%d failed", n)
-	}
+	assert.Equal(t, family.Members[0].Failed, 2, "failed")
 	for _, h := range family.Histories {
 		if strings.ContainsAny(h.Indexes, "59") {
 			t.Errorf("%+v", h)
@@ -296,7 +294,5 @@ func TestLargeFamilyIsShort(t *testing.T) {
 	if len(f.Histories) != 4 || f.Histories[0].Count != 4500 || f.Histories[3].Count != 500 {
 		t.Fatalf("%d: %+v", len(f.Histories), f.Histories)
 	}
-	if got, want := f.Histories[3].Text, "failed in train and in train-retry-1, both times exit code 2"; got != want {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, f.Histories[3].Text, "failed in train and in train-retry-1, both times exit code 2")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The reason why Kueue does not admit a Job names the queue, the quota, the resource and the missing amount; the advice shows
@@ -122,9 +123,7 @@ func TestWorkloadWithoutConditions(t *testing.T) {
 		stopped := jobEvent("Stopped", "Preempted", 1, time.Minute)
 		stopped.Source = "batch/job-kueue-controller"
 		in.Events = []input.Event{stopped}
-		if r := report(in); verdict(r) != "Kueue keeps the Job suspended (queue team-a): preempted." {
-			t.Errorf("%s: %s", name, verdict(r))
-		}
+		assert.Equal(t, verdict(report(in)), "Kueue keeps the Job suspended (queue team-a): preempted.", name)
 	}
 }
 
@@ -139,9 +138,7 @@ func TestKueueEvictsAJobAndQueuesItAgain(t *testing.T) {
 		}}
 	}
 	r := report(heldInput(workload(timeout, timeout)))
-	if want := "Kueue evicted the Job (queue team-a) 2m ago (PodsReadyTimeout: its pods were not all ready in time)."; verdict(r) != want {
-		t.Errorf("%s, want %s", verdict(r), want)
-	}
+	assert.Equal(t, verdict(r), "Kueue evicted the Job (queue team-a) 2m ago (PodsReadyTimeout: its pods were not all ready in time).")
 	wantText(t, r, "waitForPodsReady", "Kueue tries again to admit the Job")
 	if r := report(heldInput(workload("couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor default, 2 more needed", timeout))); !strings.Contains(verdict(r), "too little unused quota for cpu") {
 		t.Errorf("%s", verdict(r))
@@ -159,9 +156,7 @@ func TestKueueForgetsAJobThatItAdmitted(t *testing.T) {
 		"Kueue evicted the Job (queue team-a) 2h ago (PodsReadyTimeout: its pods were not all ready in time) and has not queued it again, though it holds its quota.": append(
 			admitted, condition("Evicted", "PodsReadyTimeout", 2*time.Hour)),
 	} {
-		if r := report(heldInput(&kueue.Workload{Name: "w", Queue: "team-a", Conditions: conditions})); verdict(r) != want {
-			t.Errorf("%s", verdict(r))
-		}
+		assert.Equal(t, verdict(report(heldInput(&kueue.Workload{Name: "w", Queue: "team-a", Conditions: conditions}))), want)
 	}
 }
 

@@ -81,7 +81,5 @@ func TestLimitThatWasRaisedSince(t *testing.T) {
 		j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](4), 2
 		ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
 	})))
-	if want := "The Job failed: its failures exceeded backoffLimit, which is 4 now."; verdict(r) != want {
-		t.Errorf("%q, want %q", verdict(r), want)
-	}
+	assert.Equal(t, verdict(r), "The Job failed: its failures exceeded backoffLimit, which is 4 now.")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func running(ready bool) func(*corev1.Pod) {
@@ -65,9 +66,7 @@ func TestReadyAndOutOfRangeIndexesAreListed(t *testing.T) {
 	}
 	// A succeeded index is not active, whatever another of its pods does.
 	done := indexedJob(8, func(j *batchv1.Job) { j.Status.CompletedIndexes = "0" })
-	if x := report(factsOf(done, pods...)).Indexes; x.Ready != "3,6" {
-		t.Errorf("ready: %q", x.Ready)
-	}
+	assert.Equal(t, report(factsOf(done, pods...)).Indexes.Ready, "3,6", "ready")
 }
 
 // Issue 6, points 2 and 3: the action of the matched rule, and the end of the grace period.

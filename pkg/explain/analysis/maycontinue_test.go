@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: RUN-15
@@ -73,8 +74,6 @@ func TestMayContinue(t *testing.T) {
 		"volume":     {withEvent(slow, about("a", "Warning", "kubelet", "FailedMount", "no such volume")), explain.ProblemPodPending, false},
 		"suspended":  {factsOf(jobWith(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })), explain.ProblemSuspended, true},
 	} {
-		if got := problem(t, report(c.input), c.kind); got.MayContinue != c.want {
-			t.Errorf("%s: %t", name, got.MayContinue)
-		}
+		assert.Equal(t, problem(t, report(c.input), c.kind).MayContinue, c.want, name)
 	}
 }

@@ -138,8 +138,6 @@ func TestAttemptIsReadOrDerived(t *testing.T) {
 		"nonsense":           {map[string]string{"batchjob.dev/attempt": "-1"}, 0},
 		"more than there is": {map[string]string{"batch.kubernetes.io/job-index-failure-count": "2147483647"}, 2147483647},
 	} {
-		if got := podOf("x", func(p *corev1.Pod) { p.Annotations = tc.annotations }); got.Attempt != tc.want {
-			t.Errorf("%s: %d, want %d", name, got.Attempt, tc.want)
-		}
+		assert.Equal(t, podOf("x", func(p *corev1.Pod) { p.Annotations = tc.annotations }).Attempt, tc.want, name)
 	}
 }

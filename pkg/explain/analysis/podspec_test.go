@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // memory returns a memory limit.
@@ -102,7 +103,5 @@ func TestImageIsThatOfThePod(t *testing.T) {
 		p.Spec.Containers = []corev1.Container{{Name: "main", Image: "mirror.example/train:1"}, {Name: "proxy", Image: "mesh.example/proxy:2"}}
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "proxy", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}}
 	})
-	if p := problem(t, report(factsOf(jobWith(nil), pod)), explain.ProblemImagePull); p.Image != "mesh.example/proxy:2" {
-		t.Errorf("%+v", p)
-	}
+	assert.Equal(t, problem(t, report(factsOf(jobWith(nil), pod)), explain.ProblemImagePull).Image, "mesh.example/proxy:2")
 }

@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 5, CLI-04: a pod runs from the start of its first container, which is after its sandbox was set up and its images
@@ -45,8 +47,6 @@ func TestPodRunsSinceItsFirstContainer(t *testing.T) {
 		if s := r.Pods[0].Started; s != nil {
 			got = noon.Sub(s.Time)
 		}
-		if got != tc.ago {
-			t.Errorf("%s: %v ago, want %v", name, got, tc.ago)
-		}
+		assert.Equal(t, got, tc.ago, name)
 	}
 }

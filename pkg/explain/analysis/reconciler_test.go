@@ -95,9 +95,7 @@ func TestLeaseThatWasGivenBack(t *testing.T) {
 		f := factsOf(ours(time.Hour), podOf("train-x", nil))
 		f.Lease = lease("", age)
 		f.Lease.Duration = time.Second
-		if r := report(f).Reconciler; (r.Alive == explain.NotAlive) != want {
-			t.Errorf("after %v: %v, %q", age, r.Alive, r.Text)
-		}
+		assert.Equalf(t, report(f).Reconciler.Alive == explain.NotAlive, want, "after %v", age)
 	}
 }
 
@@ -108,9 +106,7 @@ func TestLeaseOfTheFarFutureProvesNothing(t *testing.T) {
 	for ahead, want := range map[time.Duration]explain.Sign{20 * time.Second: explain.SignLeaseHeld, time.Hour: explain.SignLastWrite, 200 * 365 * 24 * time.Hour: explain.SignLastWrite} {
 		f := factsOf(ours(time.Hour), podOf("train-x", nil))
 		f.Lease = lease("vm-1", -ahead)
-		if r := report(f).Reconciler; r.Sign != want {
-			t.Errorf("%s ahead: %s, %s", ahead, r.Sign, r.Text)
-		}
+		assert.Equalf(t, report(f).Reconciler.Sign, want, "%s ahead", ahead)
 	}
 }
 
@@ -121,9 +117,7 @@ func TestLeaseOfTheFarFutureProvesNothing(t *testing.T) {
 func TestLeaseOfAnotherNamespaceProvesNothing(t *testing.T) {
 	f := factsOf(ours(time.Hour), podOf("train-x", nil))
 	f.Lease = lease("vm-1", time.Hour)
-	if r := report(f); r.Reconciler.Sign != explain.SignLeaseExpired {
-		t.Errorf("alone: %s", r.Reconciler.Text)
-	}
+	assert.Equal(t, report(f).Reconciler.Sign, explain.SignLeaseExpired, "alone")
 	f.Lease.Elsewhere = lease("vm-2", time.Second)
 	f.Lease.Elsewhere.Namespace = "team-x"
 	if r := report(f); r.Reconciler.Sign != explain.SignLeaseUnclear || r.Reconciler.Alive != explain.AlivenessUnknown || r.Verdict.Stalled {
@@ -137,9 +131,7 @@ func TestLeaseOfAnotherNamespaceProvesNothing(t *testing.T) {
 	for namespace, want := range map[string]explain.Sign{"team-x": explain.SignOverdue, input.SystemNamespace: explain.SignLeaseHeld} {
 		f.Lease = lease("vm-1", time.Second)
 		f.Lease.Namespace = namespace
-		if r := report(f).Reconciler; r.Sign != want {
-			t.Errorf("%s: %s", namespace, r.Text)
-		}
+		assert.Equal(t, report(f).Reconciler.Sign, want, namespace)
 	}
 }
 
@@ -169,9 +161,7 @@ func TestLeasesThatDisagreeAreShown(t *testing.T) {
 		f.Lease = tc.lease
 		f.Lease.Elsewhere = tc.other
 		r := report(f)
-		if r.Reconciler.Sign != tc.sign {
-			t.Errorf("%s: %s, %s", name, r.Reconciler.Sign, r.Reconciler.Text)
-		}
+		assert.Equal(t, r.Reconciler.Sign, tc.sign, name, r.Reconciler.Text)
 		if tc.sign == explain.SignLeaseUnclear {
 			wantText(t, r, "may not be running", "wo Leases disagree", "team-x/lease (vm-2, renewed 1s ago)", "vm-1, renewed 1h ago")
 		} else if hasProblem(r, explain.ProblemControllerGone) != (tc.sign == explain.SignLeaseExpired) {
@@ -192,9 +182,7 @@ func TestLeasesThatDisagreeAreShown(t *testing.T) {
 func TestNamespaceOfTheLeaseIsShown(t *testing.T) {
 	f := factsOf(ours(time.Hour), podOf("train-x", nil))
 	f.Lease = lease("vm-1", time.Second)
-	if r := report(f).Reconciler; r.Text != "seen 1s ago on vm-1, by its Lease sys/lease" {
-		t.Error(r.Text)
-	}
+	assert.Equal(t, report(f).Reconciler.Text, "seen 1s ago on vm-1, by its Lease sys/lease")
 }
 
 // A Lease that was never renewed has no age.
@@ -268,9 +256,7 @@ func TestJobOfNobodyIsReported(t *testing.T) {
 		p := problem(t, r, explain.ProblemNotReconciled)
 		all := p.Text + fmt.Sprint(r.Advice)
 		for _, text := range tc.text {
-			if !strings.Contains(all, text) {
-				t.Errorf("%q: %q does not say %q", tc.managedBy, all, text)
-			}
+			assert.Contains(t, all, text, tc.managedBy)
 		}
 		if !r.Verdict.Stalled || r.Reconciler.Alive != explain.NotAlive || r.Reconciler.ManagedBy != tc.managedBy {
 			t.Errorf("%q: %+v %+v", tc.managedBy, r.Verdict, r.Reconciler)

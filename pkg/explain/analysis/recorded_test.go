@@ -121,9 +121,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 			want := render(t, f)
 			slices.Reverse(f.Pods)
 			slices.Reverse(f.Events)
-			if got := render(t, f); got != want {
-				t.Errorf("%s: another order of pods and events gives another text:\n%s\nwas:\n%s", c.Name, got, want)
-			}
+			assert.Equalf(t, render(t, f), want, "%s, with pods and events in another order", c.Name)
 		}
 	}
 }

@@ -68,9 +68,7 @@ func TestSidecarThatIsOOMKilledIsNamed(t *testing.T) {
 			Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: cause.OOMKilled, StartedAt: ago(3 * time.Minute), FinishedAt: ago(2 * time.Minute)},
 		}}}
 	})))
-	if want := "sidecar logs exited with code 137 for lack of memory (OOMKilled, memory limit 32Mi"; !strings.Contains(verdict(r), want) {
-		t.Errorf("%s, want %s", verdict(r), want)
-	}
+	assert.Contains(t, verdict(r), "sidecar logs exited with code 137 for lack of memory (OOMKilled, memory limit 32Mi")
 }
 
 // A sidecar that the kubelet stops at the end of the pod is no problem, nor is a pod without one.
@@ -82,9 +80,7 @@ func TestUsualSuccessHasNoReservation(t *testing.T) {
 			Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "Error", StartedAt: ago(3 * time.Minute), FinishedAt: ago(time.Minute)},
 		}}}
 	})
-	if r := report(factsOf(completeJob(nil), stopped)); len(r.Problems) != 0 {
-		t.Errorf("%+v", r.Problems)
-	}
+	assert.Equal(t, len(report(factsOf(completeJob(nil), stopped)).Problems), 0)
 }
 
 // Requirements: FCT-04
@@ -199,9 +195,7 @@ func TestPendingPodThatStillExistsShowsWhyTheDeadlineWasSpent(t *testing.T) {
 		p.DeletionTimestamp = ptr.To(ago(10 * time.Minute))
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: unschedulable}}
 	})}
-	if r := report(f); !strings.Contains(verdict(r), "its pods never started, as no node could take them: 3 nodes lack free cpu") {
-		t.Error(verdict(r))
-	}
+	assert.Contains(t, verdict(report(f)), "its pods never started, as no node could take them: 3 nodes lack free cpu")
 }
 
 // Requirements: FCT-06
@@ -229,9 +223,7 @@ func TestKueueHoldsAJobForItsOwnReason(t *testing.T) {
 	} {
 		f := factsOf(job)
 		f.Events = tc.events
-		if r := report(f); verdict(r) != tc.want {
-			t.Errorf("%s: %s, want %s", name, verdict(r), tc.want)
-		}
+		assert.Equal(t, verdict(report(f)), tc.want, name)
 	}
 	if stall := analysis.StallOf(listed(factsOf(job))); stall != nil {
 		t.Errorf("%+v", stall)
@@ -289,8 +281,6 @@ func TestDeletionOfAnEndedJobMayTakeAWhile(t *testing.T) {
 			j.DeletionTimestamp, j.Finalizers = ptr.To(ago(d)), []string{"foregroundDeletion"}
 		}))
 		f.Pods = []*input.Pod{podOf("train-x", exits(0, "", time.Hour))}
-		if r := report(f); strings.Contains(verdict(r), "is being deleted") != want {
-			t.Errorf("after %s: %s", d, verdict(r))
-		}
+		assert.Equalf(t, strings.Contains(verdict(report(f)), "is being deleted"), want, "after %s", d)
 	}
 }

@@ -1,7 +1,6 @@
 package analysis_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -246,9 +245,7 @@ func TestRestartsThatWereSeenAreTheCauseAfterThePodsAreGone(t *testing.T) {
 	f := factsOf(restarting(3, 1))
 	f.SeenRestart = &input.Container{Name: "main", Ended: true, ExitCode: 1, Reason: "Error", Message: "cannot connect to postgres:5432"}
 	r := report(f)
-	if got, want := verdict(r), "it last exited with code 1, “cannot connect to postgres:5432”"; !strings.Contains(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
+	assert.Contains(t, verdict(r), "it last exited with code 1, “cannot connect to postgres:5432”")
 	wantWithout(t, r, "no pod or log of it is left")
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -236,9 +237,7 @@ func TestClocksStopWhenTheyDoNotCount(t *testing.T) {
 				found = w.Until.Sub(noon)
 			}
 		}
-		if found != tc.until {
-			t.Errorf("%s: %v, want %v; %+v", name, found, tc.until, r.Waits)
-		}
+		assert.Equal(t, found, tc.until, name, r.Waits)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // tracked adds the tracking finalizer to an ended pod, which is then not counted yet.
@@ -37,9 +38,7 @@ func TestVerdictGoesByThePods(t *testing.T) {
 		t.Errorf("the counts are no more those of the status: %+v", r.Counts)
 	}
 	f.PodsRead, f.Pods = false, nil
-	if want := "The Job is running: 0 of 5 indexes succeeded, 5 pods are active."; verdict(report(f)) != want {
-		t.Errorf("without pods: %s, want %s", verdict(report(f)), want)
-	}
+	assert.Equal(t, verdict(report(f)), "The Job is running: 0 of 5 indexes succeeded, 5 pods are active.", "without pods")
 	queue := factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.Completions, j.Status.Active, j.Status.Succeeded = nil, 3, 1
 		j.Status.UncountedTerminatedPods.Succeeded = []types.UID{"uid-b", "uid-gone"}
@@ -57,9 +56,7 @@ func TestFailuresHaveOneTotal(t *testing.T) {
 	}
 	f.Pods = append(f.Pods, podOf("old", onIndex(5, 1, exits(2, "Error", time.Minute))))
 	r := report(f)
-	if want := "7 failed; mostly (4 of the 5 with a known cause) container main exited with code 1"; !strings.Contains(verdict(r), want) {
-		t.Errorf("%s, want %s", verdict(r), want)
-	}
+	assert.Contains(t, verdict(r), "7 failed; mostly (4 of the 5 with a known cause) container main exited with code 1")
 	if r.FailuresWithoutPod != 2 || r.Counts.AwaitReplacement != 4 {
 		t.Errorf("%d without a pod of 3 that are counted and 1 that is there; %d wait", r.FailuresWithoutPod, r.Counts.AwaitReplacement)
 	}
@@ -105,9 +102,7 @@ func TestIndexWaitsForItsBackoffWithoutRoom(t *testing.T) {
 			t.Errorf("its back-off has ended, and there is no room: %+v", info)
 		}
 	}
-	if want := "3 indexes are in back-off, the first may be retried in 1s"; !strings.Contains(verdict(r), want) {
-		t.Errorf("%s, want %s", verdict(r), want)
-	}
+	assert.Contains(t, verdict(r), "3 indexes are in back-off, the first may be retried in 1s")
 	if w := r.Waits[0]; w.Kind != explain.WaitIndexBackoff || w.Indexes != "1,3,4" || !strings.Contains(w.Text, "if parallelism allows it") {
 		t.Errorf("%+v", w)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -242,9 +243,7 @@ func TestHindranceEndsWithTheNextStart(t *testing.T) {
 	} {
 		in := given(tc.change)
 		in.Events, in.Jobs = append([]input.Event{hindered}, tc.events...), tc.jobs
-		if r := cronjob.Explain(in, nil); r.State != tc.want {
-			t.Errorf("%s: %s, %s", name, r.State, r.Sentence)
-		}
+		assert.Equal(t, cronjob.Explain(in, nil).State, tc.want, name)
 	}
 }
 
@@ -258,9 +257,7 @@ func TestOnlyCertainStartsAreOverdue(t *testing.T) {
 		},
 		"counted from its creation": func(cj *batchv1.CronJob) { cj.Spec.Schedule, cj.Status.LastScheduleTime = "@every 5m", nil },
 	} {
-		if r := cronjob.Explain(given(change), nil); r.State != explain.CronJobScheduled {
-			t.Errorf("%s: %s, %s", name, r.State, r.Sentence)
-		}
+		assert.Equal(t, cronjob.Explain(given(change), nil).State, explain.CronJobScheduled, name)
 	}
 	every := func(cj *batchv1.CronJob) { cj.Spec.TimeZone, cj.Spec.Schedule = nil, "*/5 * * * *" }
 	if r := cronjob.Explain(given(every), nil); r.State != explain.CronJobOverdue || r.ZoneAssumed {

@@ -188,9 +188,7 @@ func TestSkippedStartsAreCounted(t *testing.T) {
 			}
 			got = append(got, fmt.Sprintf("%s %d %s", s.Reason, s.Starts, last))
 		}
-		if strings.Join(got, "; ") != tc.want {
-			t.Errorf("%s: %q, want %q (%s)", name, got, tc.want, r.State)
-		}
+		assert.Equalf(t, strings.Join(got, "; "), tc.want, "%s, %s", name, r.State)
 	}
 }
 

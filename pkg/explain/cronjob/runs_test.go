@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const noImage = `Back-off pulling image "registry.example/sync:relase-7": ErrImagePull: registry.example/sync:relase-7: not found`
@@ -224,13 +225,9 @@ func TestStartsAreCountedFromTheLastChange(t *testing.T) {
 		cj.Spec.StartingDeadlineSeconds, cj.Status.LastScheduleTime = ptr.To[int64](30), ago(33*time.Hour)
 		cj.ManagedFields = append(cj.ManagedFields, fieldsOf("", ago(time.Hour)), fieldsOf("status", ago(0)))
 	})
-	if r := cronjob.Explain(in, nil); r.State != explain.CronJobScheduled {
-		t.Errorf("%s, %s", r.State, r.Sentence)
-	}
+	assert.Equal(t, cronjob.Explain(in, nil).State, explain.CronJobScheduled)
 	in.CronJob.ManagedFields = in.CronJob.ManagedFields[1:]
-	if r := cronjob.Explain(in, nil); r.State != explain.CronJobMissedStart {
-		t.Errorf("changed status: %s, %s", r.State, r.Sentence)
-	}
+	assert.Equal(t, cronjob.Explain(in, nil).State, explain.CronJobMissedStart, "changed status")
 }
 
 func fieldsOf(subresource string, at *metav1.Time) metav1.ManagedFieldsEntry {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // waitsFor returns a change that gives a pod this message of its scheduler.
@@ -67,7 +68,5 @@ func TestClaimsAreReadOnlyIfAPodWaitsForThem(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "3"}, Type: "Warning", Reason: "FailedMount", Message: "error processing PVC ns/cache: PVC is not bound",
 		LastTimestamp: metav1.NewTime(noon), InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "train-a", UID: s.pods[0].UID},
 	})
-	if f := read(t, s, job); !reflect.DeepEqual(f.Claims, want[2:]) {
-		t.Errorf("%+v, %q", f.Claims, s.asked)
-	}
+	assert.DeepEqual(t, read(t, s, job).Claims, want[2:], s.asked)
 }

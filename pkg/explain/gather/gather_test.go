@@ -304,9 +304,7 @@ func TestLeaseOfTheShardCounts(t *testing.T) {
 	if f := reader.Read(t.Context(), job, nil, noon); f.Lease != nil {
 		t.Errorf("%+v", f.Lease)
 	}
-	if n := s.requests("/leases?"); n != 1 {
-		t.Errorf("%d requests for Leases: %q", n, s.asked)
-	}
+	assert.Equalf(t, s.requests("/leases?"), 1, "requests for Leases: %q", s.asked)
 }
 
 // At most three logs are read, and 64 KiB of each are kept.

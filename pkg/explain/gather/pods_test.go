@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,9 +114,7 @@ func TestPodsAreReadWithTheFieldsThatAreNeeded(t *testing.T) {
 		got, want := input.PodOf(read[i]), input.PodOf(whole[i])
 		got.Made, want.Made = false, false // It matters only for adoption by the controller.
 		assert.DeepEqual(t, got, want, want.Name)
-		if got, want := logs.NewPod(read[i]), logs.NewPod(whole[i]); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s\n%+v\n%+v", want.Name, got, want)
-		}
+		assert.DeepEqual(t, logs.NewPod(read[i]), logs.NewPod(whole[i]))
 	}
 	last := len(pods) - 1
 	if odd := read[last]; odd.ManagedFields != nil || odd.Spec.Containers[0].WorkingDir != "" || odd.Status.PodIP != "" {

@@ -209,9 +209,7 @@ func wantGap(t *testing.T, f input.Input, what, command string, parts ...string)
 			continue
 		}
 		for _, part := range parts {
-			if !strings.Contains(g.Text, part) {
-				t.Errorf("gap %q does not say %q", g.Text, part)
-			}
+			assert.Contains(t, g.Text, part, "gap")
 		}
 		assert.Equalf(t, g.Command, command, "gap %s has the command", what)
 		return

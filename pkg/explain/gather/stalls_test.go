@@ -94,9 +94,7 @@ func TestListReadsWarningsAboutPodsThatStartSlowly(t *testing.T) {
 		}
 		s := &server{pods: []corev1.Pod{slow}, events: []corev1.Event{warning(slow.UID, `secret "train" not found`), warning("another", "is about another pod")}}
 		read := gather.ReadStalls(t.Context(), s.client(t), "ns", []*batchv1.Job{activeJob("a", 1)}, nil, nil, nil, noon)
-		if asked := s.requests("involvedObject.kind%3DPod") == 1; asked != c.read {
-			t.Errorf("%s: asked: %v", name, s.asked)
-		}
+		assert.Equalf(t, s.requests("involvedObject.kind%3DPod") == 1, c.read, "%s: pods were asked for", name)
 		if events := read.Input(activeJob("a", 1), nil, noon).Events; c.read && (len(events) != 1 || events[0].Message != `secret "train" not found`) {
 			t.Errorf("%s: %+v", name, events)
 		}
@@ -129,9 +127,7 @@ func TestStallsSurviveFailures(t *testing.T) {
 	if gaps := read.Gaps(); len(gaps) != 1 || gaps[0].Text != "pods could not be read: no permission to list pods in all namespaces" || gaps[0].Command != "kubectl auth can-i list pods -A" {
 		t.Errorf("%+v", gaps)
 	}
-	if f := read.Input(jobs[0], nil, noon); len(f.Pods) != 0 {
-		t.Errorf("%+v", f.Pods)
-	}
+	assert.Equal(t, len(read.Input(jobs[0], nil, noon).Pods), 0)
 }
 
 // Requirements: CLI-30. Failed pods take one page for all Jobs, and are read again only after new failures.

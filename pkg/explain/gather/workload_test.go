@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // queued returns the Job train, suspended, in the queue team-a.
@@ -147,8 +148,6 @@ func TestOwnersOfJobsThatKueueSuspendedAreRead(t *testing.T) {
 			j.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "set", UID: "uid-set", Controller: ptr.To(true)}}
 			j.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: manager, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:suspend":{}}}`)}}
 		}))
-		if got := s.requests("/jobsets/set"); got != want {
-			t.Errorf("%s: %d requests for the JobSet, want %d", manager, got, want)
-		}
+		assert.Equalf(t, s.requests("/jobsets/set"), want, "requests for the JobSet by %s", manager)
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func TestEveryHoldHasWords(t *testing.T) {
 	kinds := []HoldKind{Preempting, QuotaInUse, QuotaTooSmall, NoResource, BorrowingLimit, NoQueue, QueueMissing, QueueStopped, Deactivated, UntoleratedTaint, NotSelected, FlavorMismatch, FlavorMissing, InvalidRequests, NotResumed, Evicted, NotRequeued, AdmissionChecks, FailedChecks, Other}
-	if len(holds) != len(kinds) {
-		t.Errorf("%d rows for %d kinds", len(holds), len(kinds))
-	}
+	assert.Equal(t, len(holds), len(kinds), "rows")
 	for _, kind := range kinds {
 		h := Hold{Kind: kind}
 		text, _ := h.Text("the Job", "", time.Time{})
@@ -46,7 +46,5 @@ func TestAFailedAdmissionCheckIsQuoted(t *testing.T) {
 		t.Error(text)
 	}
 	w = Workload{Conditions: w.Conditions}
-	if hold := HoldOf(&w); hold.Kind != Other {
-		t.Errorf("without checks: %+v", hold)
-	}
+	assert.Equal(t, HoldOf(&w).Kind, Other, "without checks")
 }

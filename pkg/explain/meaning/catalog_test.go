@@ -207,9 +207,7 @@ func (row *catalogRow) check(t *testing.T, a catalogAnswer) {
 		t.Errorf("%s: %d characters: %s", row.place, len([]rune(a.sentence)), a.sentence)
 	}
 	for _, part := range row.keeps {
-		if !strings.Contains(a.sentence, part) {
-			t.Errorf("%s: lacks %q: %s", row.place, part, a.sentence)
-		}
+		assert.Contains(t, a.sentence, part, row.place)
 	}
 }
 

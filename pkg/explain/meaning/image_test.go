@@ -1,6 +1,10 @@
 package meaning
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+)
 
 // The catalog has the messages about images and their meanings.
 //
@@ -13,8 +17,6 @@ func TestReasonAloneIsAMeaning(t *testing.T) {
 		{"RegistryUnavailable", "", Unreachable},
 		{"ErrImagePull", "rpc error: code = Canceled desc = stopped", Image},
 	} {
-		if got := troubleOf(OfImage(c.reason, c.message)); got.Kind != c.want {
-			t.Errorf("%s: %+v, want %q", c.reason, got, c.want)
-		}
+		assert.Equal(t, troubleOf(OfImage(c.reason, c.message)).Kind, c.want, c.reason)
 	}
 }

@@ -121,9 +121,7 @@ func TestAProgramThatTheProcessorStopsDoesNotSayWhy(t *testing.T) {
 		"error: no port":                   {139, []string{"error: no port", "loading data"}},
 		"Segmentation fault (core dumped)": {139, []string{"loading data", "Segmentation fault (core dumped)"}},
 	} {
-		if got := LastLineOf(c.code, c.lines); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		assert.Equal(t, LastLineOf(c.code, c.lines), want)
 	}
 }
 

@@ -224,9 +224,7 @@ func TestNameOfAServiceNeedsTheDNSOfTheCluster(t *testing.T) {
 			t.Errorf("%s with the DNS of the cluster: %s", host, got)
 		}
 	}
-	if got := (&KnownError{Kind: ErrorNameResolution, Subject: "db"}).Advice(Container{NodeDNS: true}); !strings.Contains(got, "dnsPolicy ClusterFirst:") {
-		t.Error(got)
-	}
+	assert.Contains(t, (&KnownError{Kind: ErrorNameResolution, Subject: "db"}).Advice(Container{NodeDNS: true}), "dnsPolicy ClusterFirst:")
 }
 
 func TestEveryErrorHasARowWithAllOfItsColumns(t *testing.T) {

@@ -35,9 +35,7 @@ func TestNextNamesEachStepOnce(t *testing.T) {
 		},
 	}
 	f := &Frame{Width: 60, Now: now, Location: time.UTC, Glyphs: layout.NewGlyphs(false)}
-	if got, want := textOf(Next(f, r)), "in 5s  A new pod is created\nthen   The condition Failed follows\n"; got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	assert.Equal(t, textOf(Next(f, r)), "in 5s  A new pod is created\nthen   The condition Failed follows\n")
 	f.Printed = true
 	if got, want := textOf(Next(f, r)), "in 5s, at 12:00:05  A new pod is created\n"; !strings.HasPrefix(got, want) {
 		t.Errorf("printed:\n%s\nwant\n%s", got, want)
@@ -82,9 +80,7 @@ func TestRuleLabel(t *testing.T) {
 func TestMatchesMayBeUnknown(t *testing.T) {
 	policy := &explain.FailurePolicy{Rules: []explain.FailureRule{{Action: "FailJob", Requirement: "main exits with 42"}}}
 	f := &Frame{Width: 80, Glyphs: layout.NewGlyphs(false)}
-	if got := textOf(FailurePolicy(f, policy, false)); strings.Count(got, " - ") != 2 {
-		t.Errorf("\n%s", got)
-	}
+	assert.Equal(t, strings.Count(textOf(FailurePolicy(f, policy, false)), " - "), 2)
 }
 
 // While the pods exist, their own status shows that they were stopped, and later only an event does.
@@ -93,8 +89,6 @@ func TestStoppedPodsOfADeadlineAreToldTheSameWithAndWithoutPods(t *testing.T) {
 	for name, stop := range map[string]explain.Stop{"pods exist": {Consequence: true}, "pods are gone": {Consequence: true, Stopped: explain.StoppedAtDeadline}} {
 		r := &explain.Report{Causes: []explain.Cause{{Count: 2, Stop: stop}}}
 		r.Verdict.EndedBy, r.Verdict.Outcome = explain.EndedByDeadline, reconcile.OutcomeFailed
-		if got, want := StoppedNote(r), "2 pods were stopped when activeDeadlineSeconds was over"; got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		assert.Equal(t, StoppedNote(r), "2 pods were stopped when activeDeadlineSeconds was over", name)
 	}
 }

@@ -30,9 +30,7 @@ func TestLinesSayWhatIsPrinted(t *testing.T) {
 		for _, l := range ExplanationLines(r, o) {
 			drawn.WriteString(strings.TrimRight(l.String(), " ") + "\n")
 		}
-		if drawn.String() != printed.String() {
-			t.Errorf("%+v: drawn\n%s\nprinted\n%s", o, drawn.String(), printed.String())
-		}
+		assert.Equal(t, drawn.String(), printed.String(), o)
 		if strings.ContainsAny(drawn.String(), "\x1b\r\u202e") {
 			t.Errorf("not safe: %q", drawn.String())
 		}

@@ -115,14 +115,10 @@ func TestIndexListsAreCroppedOnAComma(t *testing.T) {
 	list := "1-25,28,30-32,34-36,38-40,42-44,46-48,50-52,54-56,58-60,62-64"
 	r := maxFailedIndexes()
 	v := newView(&r, Options{})
-	if got, want := v.frame.Crop(list, section.IndexesLimit), "1-25,28,30-32,34-36,38-40,42-44,46-48,50-52,54-56,58-60,…"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	assert.Equal(t, v.frame.Crop(list, section.IndexesLimit), "1-25,28,30-32,34-36,38-40,42-44,46-48,50-52,54-56,58-60,…")
 	assert.Equal(t, newView(&r, Options{Full: true}).frame.Crop(list, section.IndexesLimit), list, "Full")
 	for _, short := range []string{"", "1-3", strings.Repeat("1", 50), strings.Repeat("1", 60)} {
-		if got := v.frame.Crop(short, section.IndexesLimit); got != short {
-			t.Errorf("%s became %s", short, got)
-		}
+		assert.Equal(t, v.frame.Crop(short, section.IndexesLimit), short)
 	}
 	for name, draw := range map[string]func(io.Writer) error{
 		"explanation": func(w io.Writer) error { return Explanation(w, r, Options{Width: 80, Full: true}) },
@@ -161,8 +157,6 @@ func TestASCIIHasNoGlyphs(t *testing.T) {
 func TestOnlyAFinishedJobHasADuration(t *testing.T) {
 	for name, want := range map[string]string{"running-with-policy": ", 3m20s so far", "complete": ", took 2m10s"} {
 		got := render(t, func(w io.Writer) error { return Summary(w, fixtures()[name], Options{Width: 80}) })
-		if !strings.Contains(got, want+"\n") {
-			t.Errorf("%s: want %q\n%s", name, want, got)
-		}
+		assert.Contains(t, got, want+"\n", name)
 	}
 }

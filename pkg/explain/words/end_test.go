@@ -29,7 +29,5 @@ func TestEveryEndHasWords(t *testing.T) {
 		}
 		return true
 	})
-	if found != len(ends) {
-		t.Errorf("%d kinds and %d rows", found, len(ends))
-	}
+	assert.Equal(t, found, len(ends), "kinds and rows")
 }

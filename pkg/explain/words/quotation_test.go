@@ -1,7 +1,6 @@
 package words
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +28,5 @@ func TestLastLinesBeginWithTheKnownError(t *testing.T) {
 	t.Parallel()
 	lines := append([]string{"start", "dial tcp: lookup db: no such host"}, strings.Split(strings.Repeat("* or ask\n", 11), "\n")...)
 	got := LastLines(strings.Join(lines, "\n"))
-	if want := lines[1:11]; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.SlicesEqual(t, got, lines[1:11])
 }

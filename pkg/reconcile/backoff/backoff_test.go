@@ -101,17 +101,13 @@ func TestLatestFailuresAreRemembered(t *testing.T) {
 		t.Errorf("%d failures, times from %v", r.Failures, r.pods[0])
 	}
 	for success, want := range map[int]int32{980: 1000, 990: 9, 999: 0} {
-		if got := r.After(shows(success)).Failures; got != want {
-			t.Errorf("after a success at %d: %d failures, want %d", success, got, want)
-		}
+		assert.Equalf(t, r.After(shows(success)).Failures, want, "failures after a success at %d", success)
 	}
 	before := r.Failed(failed(2000)...)
 	if r.Failures != 1000 || before.Failures != 1001 || !r.LastFailure.Equal(at(999)) {
 		t.Error("a Record was changed in place")
 	}
-	if got := before.After(shows(0, 1, 2, 3)).Failures; got != 1001 {
-		t.Errorf("%d failures after old ones that may have been counted", got)
-	}
+	assert.Equal(t, before.After(shows(0, 1, 2, 3)).Failures, 1001, "failures after old ones that may have been counted")
 }
 
 // JOB-18: the wait starts at the finish time of a pod, as last observed.

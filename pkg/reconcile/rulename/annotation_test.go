@@ -34,12 +34,8 @@ func TestFormattedNamesAreParsedBack(t *testing.T) {
 	} {
 		got, violations := Parse(c.value, c.rules)
 		check(t, c.value, violations)
-		if !slices.Equal(got, c.names) {
-			t.Errorf("%q names %q, want %q", c.value, got, c.names)
-		}
-		if value := Format(c.names); value != c.value {
-			t.Errorf("%q makes %q, want %q", c.names, value, c.value)
-		}
+		assert.SlicesEqual(t, got, c.names, c.value, "names")
+		assert.Equalf(t, Format(c.names), c.value, "%q makes", c.names)
 	}
 	if size := len(Format(longest)); size > MaxSize {
 		t.Errorf("20 names of 111 bytes make a value of %d bytes, more than MaxSize", size)
@@ -57,9 +53,7 @@ func TestOtherFormsOfAValueAreParsed(t *testing.T) {
 	} {
 		got, violations := Parse(c.value, c.rules)
 		check(t, c.value, violations)
-		if !slices.Equal(got, c.names) {
-			t.Errorf("%q names %q, want %q", c.value, got, c.names)
-		}
+		assert.SlicesEqual(t, got, c.names, c.value, "names")
 	}
 }
 
@@ -182,9 +176,7 @@ func TestNativeNamesWinOverTheAnnotation(t *testing.T) {
 		for rule := range int32(4) {
 			assert.Equalf(t, names.Name(rule), c.names.Name(rule), "%s: %q, want %q", c.what, names, c.names)
 		}
-		if !slices.Equal(c.native, native) {
-			t.Errorf("%s: the native names were changed", c.what)
-		}
+		assert.SlicesEqual(t, c.native, native, c.what, "the native names were changed")
 	}
 }
 

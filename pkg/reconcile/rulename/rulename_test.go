@@ -31,9 +31,7 @@ func TestReasonFallsBackToTheIndex(t *testing.T) {
 
 // Requirements: PFN-19
 func TestLongestNameMakesTheLongestReason(t *testing.T) {
-	if got := len(Reason(strings.Repeat("x", MaxLen), 0)); got != conditionReasonLimit {
-		t.Errorf("the reason of the longest name has %d bytes, want %d", got, conditionReasonLimit)
-	}
+	assert.Equal(t, len(Reason(strings.Repeat("x", MaxLen), 0)), conditionReasonLimit, "the length of the reason of the longest name")
 	if MaxLen != 111 || MaxSize != 2299 {
 		t.Errorf("MaxLen %d and MaxSize %d, want 111 and 2299", MaxLen, MaxSize)
 	}

@@ -135,9 +135,7 @@ func TestContainersRestartAsTheKubeletDoes(t *testing.T) {
 0s Running
 1s Failed main=Error(143)/0`},
 	} {
-		if got := play(tc.spec, tc.runs, tc.limit); got != strings.TrimPrefix(tc.want, "\n") {
-			t.Errorf("%s:\n%s\nwant:%s", name, got, tc.want)
-		}
+		assert.Equal(t, play(tc.spec, tc.runs, tc.limit), strings.TrimPrefix(tc.want, "\n"), name)
 	}
 }
 

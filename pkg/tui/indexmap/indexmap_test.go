@@ -50,9 +50,7 @@ func TestEveryIndexIsInItsState(t *testing.T) {
 			for s := range States {
 				all += m.Count(s)
 			}
-			if all != int64(m.Len()) {
-				t.Errorf("%d indexes are counted, %d are there", all, m.Len())
-			}
+			assert.Equal(t, all, int64(m.Len()), "counted indexes")
 		})
 	}
 }
@@ -64,9 +62,7 @@ func TestHugeJobIsDrawn(t *testing.T) {
 	if m.Len() != Most || m.Hidden() != math.MaxInt32-Most {
 		t.Errorf("%d indexes, %d hidden", m.Len(), m.Hidden())
 	}
-	if m.Count(Succeeded) != math.MaxInt32 {
-		t.Errorf("%d succeeded", m.Count(Succeeded))
-	}
+	assert.Equal(t, m.Count(Succeeded), math.MaxInt32, "succeeded")
 	few := New(&explain.Indexes{Total: 2, OutOfRange: "5-2147483647"})
 	if few.Len() != Most || few.Hidden() == 0 {
 		t.Errorf("%d indexes, %d hidden", few.Len(), few.Hidden())
@@ -87,9 +83,7 @@ func TestGlyphsDiffer(t *testing.T) {
 				t.Errorf("%q stands for two marks", g)
 			}
 			seen[g] = true
-			if ansi.StringWidth(g) != 1 {
-				t.Errorf("%q is %d columns wide", g, ansi.StringWidth(g))
-			}
+			assert.Equalf(t, ansi.StringWidth(g), 1, "the width of %q", g)
 			if ascii && (len(g) != 1 || g[0] >= 0x80 || g == "+") {
 				t.Errorf("%q is not ASCII", g)
 			}
@@ -114,9 +108,7 @@ func TestCellShowsWhatMattersMost(t *testing.T) {
 			}
 		}
 		assert.Equalf(t, cell.Mark().Glyph(true), c.want, "%q shows", c.states)
-		if got := seen.mark(); got != cell.Mark() {
-			t.Errorf("%q: the set shows %v, the cell %v", c.states, got, cell.Mark())
-		}
+		assert.Equalf(t, seen.mark(), cell.Mark(), "%q: the set and the cell", c.states)
 	}
 }
 

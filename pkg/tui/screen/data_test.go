@@ -54,9 +54,7 @@ func TestTimeLeftNamesItsMethod(t *testing.T) {
 		assert.Equal(t, d.Job.ETA, (eta.ETA{}), name)
 	}
 	show(d, 8*time.Minute, 1, func(r *explain.Report) { r.Job.UID = "2" })
-	if len(d.Job.samples) != 1 {
-		t.Errorf("another Job of the name has %d samples", len(d.Job.samples))
-	}
+	assert.Equal(t, len(d.Job.samples), 1, "samples of another Job of the name")
 }
 
 // Samples are thinned out, and the latest is kept.

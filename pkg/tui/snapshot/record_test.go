@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -105,9 +104,7 @@ func TestRecordingIsPlayed(t *testing.T) {
 			got, err := p.Next(t.Context(), 99)
 			assert.NoError(t, err)
 			// Times lose their monotonic part but stay equal.
-			if a, b := asJSON(t, got), asJSON(t, want); a != b {
-				t.Errorf("speed %v, snapshot %d is\n%s\nwant\n%s", tc.speed, i, a, b)
-			}
+			assert.Equalf(t, asJSON(t, got), asJSON(t, want), "speed %v, snapshot %d", tc.speed, i)
 			if !p.Now().Equal(want.Time) {
 				t.Errorf("speed %v: at snapshot %d it is %s, want %s", tc.speed, i, p.Now(), want.Time)
 			}
@@ -115,9 +112,7 @@ func TestRecordingIsPlayed(t *testing.T) {
 		if _, err := p.Next(t.Context(), 0); !errors.Is(err, io.EOF) {
 			t.Errorf("after the end: %v", err)
 		}
-		if !reflect.DeepEqual(clock.waits, tc.waits) {
-			t.Errorf("speed %v waits %v, want %v", tc.speed, clock.waits, tc.waits)
-		}
+		assert.DeepEqual(t, clock.waits, tc.waits, "waits at speed", tc.speed)
 		clock.now = clock.now.Add(time.Hour)
 		if want := tape()[3].Time; !p.Now().Equal(want) {
 			t.Errorf("after the end it is %s, want %s", p.Now(), want)
@@ -163,9 +158,7 @@ func TestRecordingDoesNotRepeat(t *testing.T) {
 	if len(lines) != 5 {
 		t.Fatalf("%d lines", len(lines))
 	}
-	if n := strings.Count(strings.Join(lines, "\n"), `"status":"Running"`); n != 1 {
-		t.Errorf("the list of Jobs is there %d times", n)
-	}
+	assert.Equal(t, strings.Count(strings.Join(lines, "\n"), `"status":"Running"`), 1, "lists of Jobs")
 	assert.Contains(t, lines[3], `"same":["jobs","job"]`, "line 4")
 	if !strings.Contains(lines[4], `"gone":true`) || strings.Contains(lines[4], `"log"`) {
 		t.Errorf("line 5 is %s", lines[4])
@@ -275,9 +268,7 @@ func TestRecordingDoesNotFillTheMemory(t *testing.T) {
 				_, err = p.Next(t.Context(), 0)
 			}
 		})
-		if !strings.Contains(err.Error(), "line 6 of the recording") {
-			t.Errorf("%.30s: error %v", line, err)
-		}
+		assert.Contains(t, err.Error(), "line 6 of the recording", line[:30])
 	}
 }
 
