@@ -17,7 +17,7 @@ import (
 
 // floor creates the pods of a Job and removes the finalizer of each when it ends: the work that no controller can avoid,
 // and nothing else. The Job exists only to own the pods; no controller reconciles it.
-func (a api) floor(ctx context.Context, job *batchv1.Job, concurrency int) (*batchv1.Job, time.Duration, error) {
+func (a api) floor(ctx context.Context, job *batchv1.Job) (*batchv1.Job, time.Duration, error) {
 	job, err := a.BatchV1().Jobs(job.Namespace).Create(ctx, job, metav1.CreateOptions{})
 	if err != nil {
 		return nil, 0, err

@@ -2,9 +2,7 @@
 
 package main
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // The targets for a Job of 10^5 indexes.
 const (
@@ -32,7 +30,7 @@ func (r *report) addGiant(g giant) {
 func (r *report) addGiantJob(where string, g giant, all bulks) {
 	r.add("", where+"create to Complete, s", 0, all.mean(ours, bulk.seconds), nil, nil)
 	n := float64(g.Pods)
-	count := account(g.Ours.counts)
+	count := account(g.Ours.Requests)
 	value := func(v float64) *float64 { return &v }
 	r.add("SCL-03", where+"requests about pods, per pod", 3, value(float64(count.podRequests())/n), nil, &target{Limit: 2.01})
 	r.add("SCL-03", where+"status writes", 0, value(float64(count.Status)), nil, nil)

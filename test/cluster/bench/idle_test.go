@@ -23,7 +23,7 @@ func TestIdleFiguresArePerPodOfJobsOfOthersAndPerCore(t *testing.T) {
 	got := renderTable(newReport(results{Idle: idleSample()}).Rows)
 	const want = `
 |                                                                                 |  ours | built-in | ours/built-in | target |    met |     id |
-|---------------------------------------------------------------------------------|------:|---------:|--------------:|-------:|-------:|-------:|
+| ------------------------------------------------------------------------------- | ----: | -------: | ------------: | -----: | -----: | -----: |
 | idle without pods of others: CPU, % of a core                                   |  0.10 |     1.00 |          0.10 |   <= 1 |    yes | IDL-01 |
 | idle without pods of others: peak memory, MB                                    |    30 |      300 |          0.10 |  <= 40 |    yes | IDL-01 |
 | idle beside 100 pods of others, arriving: CPU, % of a core                      |  0.20 |     2.00 |          0.10 |   <= 1 |    yes | IDL-01 |
@@ -53,16 +53,5 @@ func TestIdleFiguresOfPhasesThatWereMeasured(t *testing.T) {
 		if (len(r.Rows) > 0) != (c.want != "") || slices.ContainsFunc(r.Rows, func(r row) bool { return !strings.Contains(r.What, c.want) }) {
 			t.Errorf("%s: %+v", name, r.Rows)
 		}
-	}
-}
-
-func TestIdleOptionsAreAtLeastOne(t *testing.T) {
-	for _, flag := range []string{"--idle-jobs=0", "--idle-job-pods=0", "--idle-pods=0"} {
-		if _, err := parseOptions([]string{flag}); err == nil {
-			t.Errorf("%s is accepted", flag)
-		}
-	}
-	if o, err := parseOptions([]string{"--idle-jobs=3", "--idle-job-pods=10"}); err != nil || o.idleJobs != 3 || o.idleJobPods != 10 {
-		t.Errorf("%v: %+v", err, o)
 	}
 }

@@ -92,16 +92,6 @@ func (m *jobMaker) job(s side, shape shape, variants ...variant) *batchv1.Job {
 	return newJob(s, m.made, shape, variants...)
 }
 
-// group makes n Jobs that belong to a group.
-func (m *jobMaker) group(s side, name string, n int, job func(i int) (shape, []variant)) []*batchv1.Job {
-	var jobs []*batchv1.Job
-	for i := range n {
-		shape, variants := job(i)
-		jobs = append(jobs, m.job(s, shape, append(variants, inGroup(name))...))
-	}
-	return jobs
-}
-
 // floorPod returns the pod that a controller would create for an index of the Job. It needs an owner: the built-in
 // controller removes the finalizer of pods without an owner.
 func floorPod(job *batchv1.Job, index int) *corev1.Pod {

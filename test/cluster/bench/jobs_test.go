@@ -88,14 +88,12 @@ func TestOutcome(t *testing.T) {
 }
 
 func TestParseOptions(t *testing.T) {
-	o, err := parseOptions([]string{"--only", "floor,latency", "--pods", "5", "--", "-v=3", "--workers=1"})
-	if err != nil || !o.runs(partFloor) || o.runs(partThroughput) || !o.runs(partThroughput, partFloor) || o.pods != 5 || len(o.controllerArgs) != 2 {
+	o, err := parseOptions([]string{"--only", "floor,latency", "--idle-jobs", "3", "--", "-v=3", "--workers=1"})
+	if err != nil || !o.runs(partFloor) || o.runs(partThroughput) || !o.runs(partThroughput, partFloor) || o.idleJobs != 3 || len(o.controllerArgs) != 2 {
 		t.Errorf("got %+v, %v", o, err)
 	}
-	for _, args := range [][]string{
-		{"--only", "speed"}, {"-o", "yaml"}, {"--pods", "0"}, {"--rounds", "-1"},
-	} {
-		if _, err := parseOptions(args); err == nil {
+	for _, args := range []string{"--only=speed", "--rounds=-1", "--huge-pods=0", "--huge-rounds=0", "--idle-jobs=0", "--idle-job-pods=0", "--idle-pods=0"} {
+		if _, err := parseOptions([]string{args}); err == nil {
 			t.Errorf("%v: no error", args)
 		}
 	}

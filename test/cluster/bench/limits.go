@@ -45,7 +45,7 @@ func (l *launched) restartManager(pid int, flags ...string) error {
 	if err != nil {
 		return err
 	}
-	log, err := os.OpenFile(filepath.Join(l.dir, "manager.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := os.OpenFile(filepath.Join(l.Dir, "manager.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}

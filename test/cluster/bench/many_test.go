@@ -16,7 +16,7 @@ func TestManyJobsAreHeldAgainstTheBuiltInController(t *testing.T) {
 	}
 	const want = `
 |                                                                       | ours | built-in | ours/built-in |      target |    met | id |
-|-----------------------------------------------------------------------|-----:|---------:|--------------:|------------:|-------:|---:|
+| --------------------------------------------------------------------- | ---: | -------: | ------------: | ----------: | -----: | -: |
 | 100 Jobs of 1 pod: until all are Complete, s                          | 4.00 |     8.00 |          0.50 |  < built-in |    yes |    |
 | 100 Jobs of 1 pod: Jobs per second                                    | 25.0 |     12.5 |          2.00 | >= built-in |    yes |    |
 | 100 Jobs of 1 pod: a Job's time, p50, ms                              |   10 |     1000 |          0.01 |  < built-in |    yes |    |

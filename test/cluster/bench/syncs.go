@@ -28,7 +28,7 @@ func parseMetrics(text io.Reader) (map[string]*dto.MetricFamily, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(text)
 	if err != nil {
-		return nil, fmt.Errorf("reading the metrics of a controller: %w", err)
+		return nil, fmt.Errorf("reading metrics: %w", err)
 	}
 	return families, nil
 }

@@ -53,17 +53,6 @@ func TestSyncsSince(t *testing.T) {
 	}
 }
 
-func FuzzParseSyncs(f *testing.F) {
-	f.Add(syncsText)
-	f.Fuzz(func(_ *testing.T, text string) {
-		families, err := parseMetrics(strings.NewReader(text))
-		if err != nil {
-			return
-		}
-		syncsIn(families).percentile(99)
-	})
-}
-
 func TestReadSyncs(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/metrics" {

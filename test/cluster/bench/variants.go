@@ -40,9 +40,6 @@ func perIndex(failures int32) variant {
 // patient allows any number of failures.
 func patient(job *batchv1.Job) { job.Spec.BackoffLimit = ptr.To(int32(1 << 30)) }
 
-// isComplete and the functions below report a Job's progress; a failed Job is an error unless failure is expected.
-func isComplete(job *batchv1.Job) (bool, error) { return outcome(job) }
-
 // hasFailed returns a condition: this many pods of the Job have failed and are counted.
 func hasFailed(pods int) func(*batchv1.Job) (bool, error) {
 	return func(job *batchv1.Job) (bool, error) {
