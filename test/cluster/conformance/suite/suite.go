@@ -102,7 +102,7 @@ func (s *Suite) runAll(ctx context.Context, cases []Case, progress func(Result))
 func (s *Suite) run(ctx context.Context, c Case) Result {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
-	t := &T{ctx: ctx, suite: s, name: c.Name}
+	t := &T{ctx: ctx, Suite: s, name: c.Name}
 	began := time.Now()
 	t.run(c.Run)
 	return t.result(c, time.Since(began))

@@ -60,7 +60,7 @@ func TestWaitInVainShowsTheJob(t *testing.T) {
 	}})
 	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	c := &T{ctx: ctx, suite: s, name: "a"}
+	c := &T{ctx: ctx, Suite: s, name: "a"}
 	c.jobs = []*Job{{t: c, name: "a", uid: "1"}}
 	c.run(func(*T) { c.jobs[0].UntilComplete() })
 	if len(c.problems) != 1 || c.problems[0].Expected != "the Job is Complete" ||
