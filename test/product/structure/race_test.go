@@ -29,8 +29,8 @@ func variable(t *testing.T, name string) []string {
 func TestSequentialPackagesStartNoGoroutines(t *testing.T) {
 	for _, pattern := range variable(t, "SEQUENTIAL") {
 		dir, recursive := strings.CutSuffix(strings.TrimPrefix(pattern, "./"), "/...")
-		for path, file := range parse(t, filepath.Join(root, dir)) {
-			if !recursive && filepath.Dir(path) != filepath.Join(root, dir) {
+		for path, file := range code(t, dir) {
+			if isTest(path) || !recursive && filepath.Dir(path) != filepath.Join(root, dir) {
 				continue
 			}
 			for _, what := range concurrency(file) {
