@@ -2,8 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -32,38 +30,10 @@ func resultOf(bug string, list []result) (_ result, planted bool) {
 	return list[at], true
 }
 
-// results are kept in a file, so that an interrupted run can be continued. Without a file, they are not saved.
+// results are written into a file after each bug, if there is a file.
 type results struct {
 	file string
 	list []result
-}
-
-// readResults reads the results of an earlier run, if there was one.
-func readResults(file string) (*results, error) {
-	r := &results{file: file}
-	if file == "" {
-		return r, nil
-	}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return r, json.Unmarshal(text, &r.list)
-}
-
-func (r *results) has(bug string) bool {
-	_, planted := resultOf(bug, r.list)
-	return planted
-}
-
-// keep removes the results of bugs that are no longer in the table.
-func (r *results) keep(mutants []mutant) {
-	r.list = slices.DeleteFunc(r.list, func(known result) bool {
-		return !slices.ContainsFunc(mutants, func(m mutant) bool { return m.name() == known.Bug })
-	})
 }
 
 func (r *results) add(one result) error {
