@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/model"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/rules"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
@@ -336,10 +337,10 @@ func deletedWorlds() (worlds []*smallWorld) {
 		if how == metav1.DeletePropagationBackground {
 			deleted.size = medium
 			hold := userStep{name: "add a finalizer", do: func(w *checker.World) {
-				_, err := w.Store.EditJob("a", func(job *batchv1.Job) { job.Finalizers = append(job.Finalizers, scenario.ForeignFinalizer) })
+				_, err := w.Store.EditJob("a", func(job *batchv1.Job) { job.Finalizers = append(job.Finalizers, model.Holder) })
 				scenario.Must(err)
 			}}
-			release := userStep{name: "remove the finalizer", do: func(w *checker.World) { w.Store.FinalizeJob("a", scenario.ForeignFinalizer) }}
+			release := userStep{name: "remove the finalizer", do: func(w *checker.World) { w.Store.FinalizeJob("a", model.Holder) }}
 			held := func(job *batchv1.Job) string {
 				return rules.When(job.Status.Succeeded+job.Status.Failed > 0 && !history.IsFinished(job), "the Job is held, its pod has ended, and the Job is not finished")
 			}

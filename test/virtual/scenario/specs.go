@@ -2,9 +2,6 @@ package scenario
 
 import batchv1 "k8s.io/api/batch/v1"
 
-// ForeignFinalizer is another client's finalizer.
-const ForeignFinalizer = "example.com/hold"
-
 // IndexedSpec returns the spec of an Indexed Job.
 func IndexedSpec(completions, parallelism int32) batchv1.JobSpec {
 	mode := batchv1.IndexedCompletion

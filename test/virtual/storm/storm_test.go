@@ -67,9 +67,9 @@ func (s *randomStorm) commands(prepared map[*datadriven.TestData]*batchv1.Job) [
 	for _, job := range s.jobs {
 		create := scenario.Command("job", "job="+job.name)
 		if prepared != nil {
-			prepared[create] = job.object()
+			prepared[create] = job.Job()
 		} else {
-			create.Input = manifest(job.object())
+			create.Input = manifest(job.Job())
 		}
 		out = append(append(out, caseCommands(job)...), create)
 	}
