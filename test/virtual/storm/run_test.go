@@ -173,3 +173,5 @@ func (s *stormRun) progress(stop <-chan struct{}) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { scenario.Main(m) }

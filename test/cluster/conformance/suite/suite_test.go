@@ -141,20 +141,3 @@ func TestViolationsAreReported(t *testing.T) {
 		t.Errorf("an incomplete record: %+v", r)
 	}
 }
-
-func TestValidate(t *testing.T) {
-	t.Parallel()
-	good := Case{Name: "a", Title: "A", Source: "S", Requirements: []string{"JOB-01"}, Run: func(*T) {}}
-	if err := Validate([]Case{good}); err != nil {
-		t.Error(err)
-	}
-	bad := good
-	bad.Title = "A."
-	both := good
-	both.Check = func(*Evidence) {}
-	for _, cases := range [][]Case{{good, good}, {bad}, {both}} {
-		if Validate(cases) == nil {
-			t.Errorf("%+v is valid", cases)
-		}
-	}
-}
