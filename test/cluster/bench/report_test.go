@@ -222,3 +222,88 @@ func TestUsageIsThatOfTheChild(t *testing.T) {
 		t.Errorf("%v, %v s of CPU", err, cpu)
 	}
 }
+
+func TestManyJobsAreHeldAgainstTheBuiltInController(t *testing.T) {
+	load := func(s side, syncs int, seconds float64, times ...float64) many {
+		return many{
+			bulk: bulk{Side: s, Seconds: seconds, CPU: map[string]float64{procOurs: 1, procManager: 2, procServer: 7}, OthersCPU: 30},
+			Load: "100 Jobs of 1 pod", Jobs: 100, Syncs: syncs, Times: times,
+		}
+	}
+	const want = `
+|                                                                       | ours | built-in | ours/built-in |      target |    met | id |
+| --------------------------------------------------------------------- | ---: | -------: | ------------: | ----------: | -----: | -: |
+| 100 Jobs of 1 pod: until all are Complete, s                          | 4.00 |     8.00 |          0.50 |  < built-in |    yes |    |
+| 100 Jobs of 1 pod: Jobs per second                                    | 25.0 |     12.5 |          2.00 | >= built-in |    yes |    |
+| 100 Jobs of 1 pod: a Job's time, p50, ms                              |   10 |     1000 |          0.01 |  < built-in |    yes |    |
+| 100 Jobs of 1 pod: a Job's time, p99, ms                              | 2000 |     3000 |          0.67 |  < built-in |    yes |    |
+| 100 Jobs of 1 pod: CPU of the controller, s                           | 1.00 |     2.00 |          0.50 |  < built-in |    yes |    |
+| 100 Jobs of 1 pod: CPU of kube-apiserver, s                           | 7.00 |     7.00 |          1.00 |  < built-in | missed |    |
+| 100 Jobs of 1 pod, built-in with 50 syncs: until all are Complete, s  | 4.00 |     2.00 |          2.00 |  < built-in | missed |    |
+| 100 Jobs of 1 pod, built-in with 50 syncs: Jobs per second            | 25.0 |     50.0 |          0.50 | >= built-in | missed |    |
+| 100 Jobs of 1 pod, built-in with 50 syncs: a Job's time, p50, ms      |   10 |      900 |          0.01 |  < built-in |    yes |    |
+| 100 Jobs of 1 pod, built-in with 50 syncs: a Job's time, p99, ms      | 2000 |      900 |          2.22 |  < built-in | missed |    |
+| 100 Jobs of 1 pod, built-in with 50 syncs: CPU of the controller, s   | 1.00 |     2.00 |          0.50 |  < built-in |    yes |    |
+| 100 Jobs of 1 pod, built-in with 50 syncs: CPU of kube-apiserver, s   | 7.00 |     7.00 |          1.00 |  < built-in | missed |    |
+`
+	r := newReport(results{Many: []many{load(ours, 0, 4, 10, 2000), load(builtIn, defaultSyncs, 8, 1000, 3000), load(builtIn, manySyncs, 2, 900)}})
+	if got := "\n" + renderTable(r.Rows); squeeze(got) != squeeze(want) {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	if notes := strings.Join(r.Notes, "\n"); !strings.Contains(notes, "--concurrent-job-syncs, which is 5") || !strings.Contains(notes, "not quiet") {
+		t.Errorf("notes: %s", notes)
+	}
+}
+
+// squeeze removes the alignment of a table.
+func squeeze(table string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(table, "-", "")), " ")
+}
+
+// idleSample returns a run with two Jobs of the built-in controller.
+func idleSample() []idle {
+	use := func(phase string, pods int, seconds, cpu float64, peak int64) idle {
+		return idle{phase, pods, seconds, map[string]float64{procOurs: cpu, procManager: 10 * cpu}, map[string]int64{procOurs: peak, procManager: 10 * peak}}
+	}
+	return []idle{
+		use(idleAlone, 0, 10, 0.01, 30e6), use(idleJob, 3000, 30, 0.25, 39e6), use(idleJob, 3000, 30, 0.35, 38e6),
+		use(idleArriving, 100, 10, 0.02, 31e6), use(idleRunning, 100, 10, 0.2, 41e6),
+	}
+}
+
+func TestIdleFiguresArePerPodOfJobsOfOthersAndPerCore(t *testing.T) {
+	got := renderTable(newReport(results{Idle: idleSample()}).Rows)
+	const want = `
+|                                                                                 |  ours | built-in | ours/built-in | target |    met |     id |
+| ------------------------------------------------------------------------------- | ----: | -------: | ------------: | -----: | -----: | -----: |
+| idle without pods of others: CPU, % of a core                                   |  0.10 |     1.00 |          0.10 |   <= 1 |    yes | IDL-01 |
+| idle without pods of others: peak memory, MB                                    |    30 |      300 |          0.10 |  <= 40 |    yes | IDL-01 |
+| idle beside 100 pods of others, arriving: CPU, % of a core                      |  0.20 |     2.00 |          0.10 |   <= 1 |    yes | IDL-01 |
+| idle beside 100 pods of others, arriving: peak memory, MB                       |    31 |      310 |          0.10 |  <= 40 |    yes | IDL-01 |
+| idle beside 100 pods of others, running: CPU, % of a core                       |  2.00 |    20.00 |          0.10 |   <= 1 | missed | IDL-01 |
+| idle beside 100 pods of others, running: peak memory, MB                        |    41 |      410 |          0.10 |  <= 40 | missed | IDL-01 |
+| idle beside Jobs of others, 6000 pods: CPU, ms per pod                          | 0.100 |    1.000 |          0.10 | <= 0.1 |    yes | IDL-01 |
+| idle beside Jobs of others, 6000 pods: peak memory, MB                          |    39 |      390 |          0.10 |        |        | IDL-01 |
+| idle beside Jobs of others, 6000 pods: peak memory beyond that without pods, MB |   9.0 |     90.0 |          0.10 |        |        |        |
+`
+	if got = strings.TrimSpace(got); got != strings.TrimSpace(want) {
+		t.Errorf("got\n%s\nwant%s", got, want)
+	}
+}
+
+// The report of an interrupted run contains the phases that were measured.
+func TestIdleFiguresOfPhasesThatWereMeasured(t *testing.T) {
+	for name, c := range map[string]struct {
+		phases []idle
+		want   string
+	}{
+		"none":         {nil, ""},
+		"without pods": {idleSample()[:1], "without pods of others"},
+		"one Job":      {idleSample()[1:2], "Jobs of others, 3000 pods"},
+	} {
+		r := newReport(results{Idle: c.phases})
+		if (len(r.Rows) > 0) != (c.want != "") || slices.ContainsFunc(r.Rows, func(r row) bool { return !strings.Contains(r.What, c.want) }) {
+			t.Errorf("%s: %+v", name, r.Rows)
+		}
+	}
+}
