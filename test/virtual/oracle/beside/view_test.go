@@ -22,6 +22,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/differences"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/model"
 )
 
 // view is the watched state of all Jobs and pods of the namespace.
@@ -200,11 +201,11 @@ func fillStatus(s *differences.State, job *batchv1.Job) {
 		s.UncountedSucceeded, s.UncountedFailed = len(u.Succeeded), len(u.Failed)
 	}
 	for _, c := range status.Conditions {
-		s.Conditions = append(s.Conditions, differences.Condition{
+		s.Conditions = append(s.Conditions, model.Condition{
 			Type: c.Type, Status: c.Status, Reason: c.Reason, Message: anonymous(job.Name, c.Message),
 		})
 	}
-	slices.SortFunc(s.Conditions, func(a, b differences.Condition) int { return cmp.Compare(a.Type, b.Type) })
+	slices.SortFunc(s.Conditions, func(a, b model.Condition) int { return cmp.Compare(a.Type, b.Type) })
 }
 
 // anonymous removes the namespace, the Job's name and the generated parts of pod names.
