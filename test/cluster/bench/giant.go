@@ -38,7 +38,7 @@ func (b *bench) giants(ctx context.Context) (*giant, error) {
 	if err != nil {
 		return g, err
 	}
-	before, err := readSyncs(ctx, b.launched.metrics[ours])
+	before, err := readSyncs(ctx, b.launched.metrics)
 	if err != nil {
 		return g, err
 	}
@@ -51,7 +51,7 @@ func (b *bench) giants(ctx context.Context) (*giant, error) {
 	if err != nil {
 		return g, err
 	}
-	after, err := readSyncs(ctx, b.launched.metrics[ours])
+	after, err := readSyncs(ctx, b.launched.metrics)
 	if err != nil {
 		return g, err
 	}

@@ -169,7 +169,7 @@ func (b *bench) restarted(ctx context.Context) error {
 	b.processes[procOurs] = b.launched.controller.pid()
 	deadline := time.Now().Add(b.timeout)
 	for {
-		_, err := readSyncs(ctx, b.launched.metrics[ours])
+		_, err := readSyncs(ctx, b.launched.metrics)
 		if err == nil {
 			return sleep(ctx, idleSettle)
 		}

@@ -33,8 +33,8 @@ type launched struct {
 	controller, manager *child
 	// bare is the floor process.
 	bare *bareClient
-	// metrics holds the URL of each controller's metrics, "" for none.
-	metrics map[side]string
+	// metrics is the URL of our controller's metrics.
+	metrics string
 }
 
 func (l *launched) log() string { return filepath.Join(l.Dir, "controller.log") }
@@ -53,7 +53,7 @@ func launch(ctx context.Context, o options, fail func(error)) (*launched, error)
 	if err != nil {
 		return nil, err
 	}
-	l := &launched{Cluster: cluster, binary: binary, args: o.controllerArgs, fail: fail, metrics: map[side]string{}}
+	l := &launched{Cluster: cluster, binary: binary, args: o.controllerArgs, fail: fail}
 	// Two nodes: the templates name one node; pods without a node name would wrongly get the other.
 	if err := l.Up(ctx, "--nodes", "2"); err != nil {
 		return l, err
@@ -86,7 +86,7 @@ func (l *launched) startController() error {
 		return err
 	}
 	cmd.Env = slices.Concat(deployed, os.Environ()) // The last value of a name counts.
-	l.metrics[ours] = "http://" + address + "/metrics"
+	l.metrics = "http://" + address + "/metrics"
 	l.controller, err = startChild("our controller", cmd, func(c *child) { l.fail(l.lastWords(c)) })
 	return err
 }

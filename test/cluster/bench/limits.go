@@ -84,16 +84,6 @@ func endProcess(pid int) error {
 	return fmt.Errorf("process %d does not end", pid)
 }
 
-// managerMetrics returns the URL of kube-controller-manager's metrics, which need no authentication.
-func managerMetrics(args []string) string {
-	for _, arg := range args {
-		if port, is := strings.CutPrefix(arg, "--secure-port="); is {
-			return "https://127.0.0.1:" + port + "/metrics"
-		}
-	}
-	return ""
-}
-
 // freeAddress returns an unused loopback address.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

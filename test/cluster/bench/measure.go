@@ -65,9 +65,7 @@ func newBench(o options, l *launched) (*bench, error) {
 		return b, nil
 	}
 	b.processes[procOurs], b.processes[procBench], b.processes[procFloor] = l.controller.pid(), os.Getpid(), l.bare.process.pid()
-	manager := commandLine(fmt.Sprintf("/proc/%d/cmdline", b.processes[procManager]))
-	l.metrics[builtIn] = managerMetrics(manager)
-	return b, limitsLifted(manager)
+	return b, limitsLifted(commandLine(fmt.Sprintf("/proc/%d/cmdline", b.processes[procManager])))
 }
 
 func (b *bench) measure(ctx context.Context) (results, error) {

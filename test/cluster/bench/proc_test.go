@@ -83,8 +83,6 @@ func TestManagerKeepsItsOtherFlags(t *testing.T) {
 	manager := []string{"--bind-address=127.0.0.1", "--kube-api-qps=5000", "--secure-port=29970", "--kube-api-burst=10000"}
 	want := []string{"--bind-address=127.0.0.1", "--secure-port=29970", "--leader-elect=false", "--kube-api-qps=50", "--kube-api-burst=50"}
 	assert.SlicesEqual(t, managerArgs(manager, "--kube-api-qps=50", "--kube-api-burst=50"), want)
-	assert.Equal(t, managerMetrics(manager), "https://127.0.0.1:29970/metrics")
-	assert.Equal(t, managerMetrics(nil), "")
 }
 
 // A process that ends by itself is reported; a stopped one is not.
