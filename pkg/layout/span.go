@@ -110,6 +110,29 @@ func (s Span) String() string { return s.text }
 // Style returns the style of the span.
 func (s Span) Style() Style { return s.style }
 
+// tabStops is the distance between tab stops in the output of programs.
+const tabStops = 8
+
+// Readable returns a line of a program's output without color codes, and with spaces up to the next tab stop for tabs.
+func Readable(text string) string {
+	text = sanitize.Uncolored(text)
+	if !strings.Contains(text, "\t") {
+		return text
+	}
+	var b strings.Builder
+	column := 0
+	for i, piece := range strings.Split(text, "\t") {
+		if i > 0 {
+			n := tabStops - column%tabStops
+			b.WriteString(strings.Repeat(" ", n))
+			column += n
+		}
+		b.WriteString(piece)
+		column += Width(piece)
+	}
+	return b.String()
+}
+
 // Width returns the number of columns of safe text.
 func Width(text string) int {
 	if isASCII(text) {

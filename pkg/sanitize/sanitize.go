@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
 // Line returns s as safe text without line breaks: newline and tab are escaped, too.
@@ -15,6 +17,18 @@ func Line(s string) string {
 // Text returns s as safe text of any number of lines: newline and tab are kept.
 func Text(s string) string {
 	return escape(s, unsafeInText)
+}
+
+// colors are the codes with which programs color their output, and those that erase the rest of a line.
+var colors = lazyregexp.New(`\x1b\[[\d;]*[mK]`)
+
+// Uncolored removes color codes from the output of a program: they change how a text looks, not what it says, and their escapes
+// make it hard to read.
+func Uncolored(s string) string {
+	if strings.IndexByte(s, '\x1b') < 0 {
+		return s
+	}
+	return colors.ReplaceAllString(s, "")
 }
 
 // FileName converts a name from the cluster to a path element that cannot leave its folder. Names that the API server accepts

@@ -50,6 +50,15 @@ func TestTextKeepsLines(t *testing.T) {
 	assert.Equalf(t, Text(in), want, "Text(%q)", in)
 }
 
+func TestOnlyColorCodesAreRemoved(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain": "plain", "\x1b[1;31mFATAL\x1b[0m\tno\x1b[K": "FATAL\tno", "\x1b[m": "", "\x1b[2J\x1b[31": "\x1b[2J\x1b[31", "\x1b]0;a\x07": "\x1b]0;a\x07",
+		"\x1b[3\x1b[1m1m": "\x1b[31m", // what is left is escaped
+	} {
+		assert.Equal(t, Uncolored(in), want, in)
+	}
+}
+
 func TestFileNamesStayBelowTheirFolder(t *testing.T) {
 	for name, want := range map[string]string{
 		"train-0-x7.y": "train-0-x7.y", "": "_", ".": "_", "..": "_", "../a": ".._a", "/etc": "_etc", "a\x1b[0m\n": "a__0m_", "Ünï": "_n_",

@@ -177,3 +177,29 @@ func around(start, text, end string) string {
 	}
 	return start + text + end
 }
+
+// Insert replaces keys of a template, such as {name}, by values: pairs are a key and its value each. Values may contain anything, also
+// keys.
+func Insert(template string, pairs ...string) string {
+	var b strings.Builder
+	for {
+		before, _, found := strings.Cut(template, "{")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		template = template[len(before):]
+		for i := 0; ; i += 2 {
+			if i == len(pairs) {
+				b.WriteByte('{')
+				template = template[1:]
+				break
+			}
+			if rest, ok := strings.CutPrefix(template, pairs[i]); ok {
+				b.WriteString(pairs[i+1])
+				template = rest
+				break
+			}
+		}
+	}
+}

@@ -136,3 +136,11 @@ func TestListsOfWords(t *testing.T) {
 		assert.Equal(t, [2]string{Enumerate(list, "or"), EnumerateFew(list)}, want, words)
 	}
 }
+
+func TestInsertReplacesEachKeyOnce(t *testing.T) {
+	for template, want := range map[string]string{
+		"": "", "plain": "plain", "{a}": "{b}", "x {b}{a} {c} {": "x 2{b} {c} {", "{{a}}": "{{b}}",
+	} {
+		assert.Equal(t, Insert(template, "{a}", "{b}", "{b}", "2"), want, template)
+	}
+}

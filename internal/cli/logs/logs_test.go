@@ -17,7 +17,7 @@ func TestLogsHostileText(t *testing.T) {
 	pods.WithLog(clitest.FailedPod("f", 3, 1), "a\tb", "\x1b[31mred\x1b[0m \x07", "crlf\r", "over\rwritten", "bad\xff\u202e")
 	pods.Locked(func() { pods.Logs["train-f/main"].Tail = "no newline" })
 	got := program.Run(t, api, "logs", "train", "--prefix=false", "--color=always")
-	want := "a\tb\n\\x1b[31mred\\x1b[0m \\x07\ncrlf\nover\\rwritten\nbad\\xff\\u202e\nno newline\n"
+	want := "a\tb\nred \\x07\ncrlf\nover\\rwritten\nbad\\xff\\u202e\nno newline\n"
 	if got.Out != want {
 		t.Errorf("%q, want %q", got.Out, want)
 	}

@@ -163,6 +163,19 @@ func TestReportOfOneKubeletIsNotThatOfOthers(t *testing.T) {
 	}
 }
 
+// Requirements: PRP-23
+func TestEachGoneNodeIsAProblem(t *testing.T) {
+	lost := func(name, node string) *input.Pod {
+		return podOf(name, func(p *corev1.Pod) {
+			p.Spec.NodeName, p.DeletionGracePeriodSeconds, p.DeletionTimestamp = node, ptr.To[int64](30), ptr.To(ago(5*time.Minute))
+		})
+	}
+	f := factsOf(jobWith(nil), lost("train-x", "node-1"), lost("train-y", "node-2"), lost("train-z", "node-2"))
+	f.GoneNodes = map[string]string{"node-1": "it does not respond", "node-2": "it no longer exists"}
+	wantText(t, report(f), "1 pod is terminating on node node-1, which does not respond", "2 pods are terminating on node node-2, which no longer exists",
+		"kubectl delete node node-1", "kubectl delete node node-2")
+}
+
 // CLI-06: ended pods that no controller records show, without a Lease, that the controller is gone; in a finished Job, that
 // its last finalizers stick.
 func TestUncountedPodsShowAControllerThatIsGone(t *testing.T) {

@@ -85,7 +85,7 @@ func TestBlockingJobWithAnotherTemplateMayHaveToBeDeleted(t *testing.T) {
 		in.Jobs, in.Events = []input.OwnedJob{job.OwnedJob}, []input.Event{event("JobAlreadyActive", "Not starting job because prior execution is running and concurrency policy is Forbid", time.Minute)}
 		r := cronjob.Explain(in, []explain.OwnedRun{words.RunOf(&job.report, noon)})
 		deletes := r.Advice[0].Command == "kubectl delete job backup-1 -n ns" && strings.HasPrefix(r.Advice[0].Text, "if the CronJob has been corrected since, ")
-		if message := strings.Contains(textOf(&r), "pod template of this Job is not the current one of the CronJob"); message != tc.outdated || deletes != tc.outdated {
+		if message := strings.Contains(textOf(&r), "pod template of this Job differs from the current one of the CronJob"); message != tc.outdated || deletes != tc.outdated {
 			t.Errorf("%s: %s %+v", name, textOf(&r), r.Advice)
 		}
 	}

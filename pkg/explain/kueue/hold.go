@@ -213,8 +213,8 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 	if row.quotes && evictions[h.Reason] == "" {
 		message = h.Message
 	}
-	return strings.NewReplacer("{it}", it, "{taint}", h.Taint, "{since}", since, "{(reason)}", wording.InBrackets(wording.Join(": ", h.Reason, evictions[h.Reason])), "{queue}", named, "{(queue)}", inQueue, "{resource}", h.Resource, "{flavor}", h.Flavor, "{(missing)}", missing,
-		"{(most)}", most, "{kind and name}", wording.Join(" ", h.QueueKind, h.QueueName), "{kind}", h.QueueKind, "{name}", h.QueueName, "{checks}", checks, "{: checks}", inColon(checks)).Replace(row.text), message
+	return wording.Insert(row.text, "{it}", it, "{taint}", h.Taint, "{since}", since, "{(reason)}", wording.InBrackets(wording.Join(": ", h.Reason, evictions[h.Reason])), "{queue}", named, "{(queue)}", inQueue, "{resource}", h.Resource, "{flavor}", h.Flavor, "{(missing)}", missing,
+		"{(most)}", most, "{kind and name}", wording.Join(" ", h.QueueKind, h.QueueName), "{kind}", h.QueueKind, "{name}", h.QueueName, "{checks}", checks, "{: checks}", inColon(checks)), message
 }
 
 // Advice returns advice on the reason.
@@ -222,7 +222,7 @@ func (h *Hold) Advice() string {
 	if h.Kind == Evicted && h.Reason == podsReadyTimeout {
 		return "find out why its pods were not ready in time, or have the timeout (waitForPodsReady) in Kueue's configuration raised; Kueue queues it again by itself"
 	}
-	return strings.NewReplacer("{taint}", h.Taint, "{resource}", h.Resource).Replace(h.row().advice)
+	return wording.Insert(h.row().advice, "{taint}", h.Taint, "{resource}", h.Resource)
 }
 
 // maxText is the maximum length of a check's message in a sentence, in characters.

@@ -111,7 +111,7 @@ func (a *Autoscaler) fill(template string) string {
 	if a.Kind == ScaleUpFailed {
 		groups = wording.Plural(max(a.Groups, 1), "node group", "node groups")
 	}
-	return strings.NewReplacer("{groups}", groups, "{limits}", cmp.Or(a.Limits, "nodes"), "{pool}", wording.Join(" ", "NodePool", a.Name), "{name}", a.Name).Replace(template)
+	return wording.Insert(template, "{groups}", groups, "{limits}", cmp.Or(a.Limits, "nodes"), "{pool}", wording.Join(" ", "NodePool", a.Name), "{name}", a.Name)
 }
 
 // autoscalers are the events of autoscalers about a pod.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // Ending is the reason for the end of a pod from outside its containers, according to the pod's own status or an event about
@@ -353,7 +354,7 @@ func (e *Ending) fill(template string) string {
 	if e.Reason == "NodePorts" { // The message names only the check that failed.
 		why = ": another pod on the node has its hostPort"
 	}
-	return strings.NewReplacer("{container}", e.Container, "{probe}", e.Probe, "{reason}", e.Reason, "{why}", why).Replace(template)
+	return wording.Insert(template, "{container}", e.Container, "{probe}", e.Probe, "{reason}", e.Reason, "{why}", why)
 }
 
 func always(advice string) func(*Ending, string) string {

@@ -21,6 +21,8 @@ const (
 	RegistryUnknown    TroubleKind = "RegistryUnknown"    // the host name of the registry has no address
 	RegistryTLS        TroubleKind = "RegistryTLS"        // the registry's certificate is not accepted
 	RegistryFails      TroubleKind = "RegistryFails"      // the registry responds with an internal error
+	Vulnerable         TroubleKind = "Vulnerable"         // the registry blocks images with vulnerabilities, or without a scan
+	RegistryPolicy     TroubleKind = "RegistryPolicy"     // a policy of the registry blocks the image
 	Signature          TroubleKind = "Signature"          // the signature of the image is missing or invalid
 	LayerDamaged       TroubleKind = "LayerDamaged"       // a layer arrives incomplete, or is not the one of the manifest
 	NoDiskSpace        TroubleKind = "NoDiskSpace"        // the node has no disk space for the image
@@ -145,19 +147,38 @@ var images = []row[TroubleKind]{
 		advice:   "check the registry; the kubelet retries automatically",
 	},
 	{
+		kind: Vulnerable, // in the words of Harbor
+		patterns: re(`current image (?:with )?(?P<detail>.+) cannot be pulled due to configured policy in ` +
+			`'Prevent images with vulnerability severity of "(?P<name>[^"]+)" or higher from running`),
+		brief: "vulnerabilities",
+		text:  "cannot be pulled: its registry blocks vulnerable images (severity {name} or worse)",
+		advice: "see the scan of the image in the registry: wait for its end, push an image without these vulnerabilities, or have the administrator of " +
+			"the registry's project exempt them; the kubelet retries automatically",
+	},
+	{
+		kind:     RegistryPolicy, // Harbor responds with 412, and containerd leaves out why.
+		patterns: re(`\b412 Precondition Failed`),
+		yieldsTo: []TroubleKind{Vulnerable},
+		keepsEnd: true,
+		brief:    "blocked by policy",
+		text:     "cannot be pulled: a policy of its registry, such as one on vulnerabilities, blocks it",
+		advice: "see the scan of the image in the registry, and the policies of its project there: push an image that they allow, or have the administrator of " +
+			"the project change them; the kubelet retries automatically",
+	},
+	{
 		kind:     ImageNotFound,
 		patterns: re(`(?i)manifest unknown|not found|manifest for \S+ not found|\b404\b`),
 		yieldsTo: []TroubleKind{NoPlatform, Unauthorized, RepositoryNotFound}, // containerd ends "no match for platform in manifest" with "not found".
 		brief:    "image not found",
 		text:     "cannot be pulled: it does not exist in the registry",
-		advice:   "push this image, and the Job goes on; or run another image",
+		advice:   "run an image that exists; or push this one, and the Job goes on",
 	},
 	{
 		kind:     RepositoryNotFound,
 		patterns: re(`(?i)name unknown|repository (?:with name )?\S+ (?:does not exist|not found)`),
 		brief:    "repository not found",
 		text:     "cannot be pulled: its repository does not exist in the registry",
-		advice:   "check the name of the image; push it, and the Job goes on; or run another image",
+		advice:   "correct the name of the image; or push it, and the Job goes on",
 	},
 	{
 		kind: ShortName,

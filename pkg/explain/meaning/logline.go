@@ -58,7 +58,7 @@ var lineRules = compiled([]lineRule{
 	}},
 	{kind: lineEmpty, patterns: []string{ // exits
 		`(?i:error: )?(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `signal: (?:aborted|killed)$`, `Aborted \(core dumped\)$`, `\[\d+\] +\d+ abort `,
-		`(?i:killed|terminated|done|finished|exiting|aborting|aborted|bye|success|cleaning up)[.!…]*$`,
+		`(?i:killed|terminated|done|finished|exiting|aborting|aborted|bye|success|cleaning up)[.!…]*$`, `(?i:shutting down)\b`,
 		`\W*(?i:(?:error|elifecycle)\W+)?(?i:command|process|job|script|step|task)(?: (?:failed|completed|exited|finished))?:? (?:with )?(?:non-zero )?exit (?:code|status)\W+\d+\W*$`,
 		`[^:]*\b(?i:exited|exiting with (?:status|code)|exit(?:ing)? (?:status|code)) \d+(?: in '[^']*')?\.?$`,
 	}, phrases: []string{"(exitcode: 1)"}},
@@ -68,6 +68,7 @@ var lineRules = compiled([]lineRule{
 		`File "[^"]+", line \d+`, `- /\S+\.js$`, `Node\.js v\d`, `node:internal/`,
 		`\S+\.go:\d+ \+0x`, `created by \S+`, `[\w./*()-]+\.[\w.*()-]+\((?:0x|\{|\.\.\.|\)$)`, `panic\((?:0x|\{)`, `\[signal `, // Go
 		`(?:from )?\S+:\d+:in [^']*'?$`, `#\d+ `, `thrown in \S+ on line`, `from /\S+$`, // Ruby, PHP, gdb
+		`inside "`, `at \S+:\d+ in [\w-]+$`, // Newman
 		`\[C\]: in `, `\S+:\d+: in (?:main chunk|function|local|method|upvalue|field)\b`, // Lua
 		`#?\d+[.:]? +(?:.*@ )?0x[\da-f]`, `\d+: (?:<unknown>|\w+(?:::|$))`, `\S+\(\S*\+0x[\da-f]+\) ?\[0x`, // C++, Rust
 		`on \S+ line \d+\b`, `with [\w.\["\]-]+,$`, `\d+: \w+ "[^"]*".* \{$`, `(?:>+ )?\d+ ?\| `, // code in Terraform, BuildKit, Laravel
@@ -75,12 +76,12 @@ var lineRules = compiled([]lineRule{
 	}},
 	{kind: lineEmpty, patterns: []string{ // tools
 		`npm (?:ERR!|error) +(?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |Exit status|Failed at the|This is probably not|Lifecycle script|\S+@\S+ \w+:|workspace |location |path |command |$)|npm ERR!$|npm error$`,
-		`npm (?:ERR!|error) (?:  |node_modules/|While resolving|Found: |Could not resolve dependency:|Fix the upstream|this command with|to accept an incorrect|See /)`,
+		`npm (?:ERR!|error) (?:  |npm-shrinkwrap\.json with|later to generate|node_modules/|While resolving|Found: |Could not resolve dependency:|Fix the upstream|this command with|to accept an incorrect|See /)`,
 		`note: run with .RUST_BACKTRACE`, `thread '.*' panicked at [^']*:$`, `Execution halted`,
 		`make(?:\[\d+\])?: \*\*\* .*Error \d+`, `Tasks: TOP => `, `(?:rake|rails) aborted!`, `BUILD FAILED in `, `BUILD FAILURE$`, `\* Try:$`, `\[ERROR\](?: (?:-> )?\[Help \d+\].*)?$`, `\[ERROR\]   mvn `,
 		`(?:DETAIL|HINT|CONTEXT|STATEMENT|LINE \d+): `, `(?:ROLLBACK|BEGIN|COMMIT|(?:CREATE|ALTER|DROP) [A-Z]+)$`, `Command was: `, // PostgreSQL
 		`\.\. \S+ pid \d+: Test failure`, `Primary job +terminated normally`, `a non-zero exit code\.+ Per user-direction`, `\S+ detected that one or more processes exited`,
-		`the job to be terminated\. The first process`, `Process name: \[\[`, `Exit code: +\d+$`, // nccl-tests, Open MPI
+		`NOTE: invoking MPI_ABORT`, `You may or may not see output`, `exactly when Open MPI kills`, `with errorcode \d`, `the job to be terminated\. The first process`, `Process name: \[\[`, `Exit code: +\d+$`, // nccl-tests, Open MPI
 		`BEGIN failed--compilation aborted`, `Compilation failed in require`, `(?:\S+ )?Build did NOT complete`, `Target \S+ failed to build`,
 		`PLAY RECAP `, `(?i:npm )?\[?(?i:notice)\b`, `Sentry is attempting to send `, `Waiting up to [\d.]+ seconds$`, `Press (?i:ctrl)[-+]`,
 		`Build step .* marked build`, `Finished: [A-Z]+$`, `-> (?:Applied to|Resolved) `, `\[SQL: `,
@@ -93,15 +94,17 @@ var lineRules = compiled([]lineRule{
 		`(?i)usage:|(?:see|run|try|use) .*--help`, `\(Background on this error`, `is (?:there|the) .*\?$`, `(?i)\W*(?:\[ERROR\] )?please (?:refer|make sure|see|check|consult)\b`,
 	}, phrases: []string{"to enable traceback see", "need some help", "learn more"}},
 	{kind: lineTally, patterns: []string{
+		`FAIL\t`, `=+ .* =+$`, `!+ .* !+$`, `\d+ tests?, \d+ passed`, `➤ YN0000: `, // Go, pytest, Robot Framework, Yarn
 		`\W*(?i:(?:failed |total )?(?:attempts?|tries|retries)(?: so far)?\W+\d+)\W*$`,
 		`\W*\d+ (?:failed|passed|errors?|warnings?)\b.*\b\d+ (?:failed|passed|errors?|warnings?|skipped)`,
 		`(?i:INFO: elapsed time|transferred|checks|errors|elapsed time|total(?: time| size is)?|sent \d+ bytes|deleted)\b.*\d`,
 	}, phrases: []string{"errors ignored on restore", " unreachable=", " pass="}}, // pg_restore, Ansible, dbt
 	{kind: lineVague, patterns: []string{
-		`(?i:(?:error: )?(?:aborting|timed out waiting for the condition)\b)`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`,
-		`[\w.]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`,
+		`(?i:(?:error: )?(?:aborting\b|timed out waiting for the condition\W*$|context (?:deadline exceeded|canceled)$))`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`, `.*\[Server\] Aborting$`, `ERROR \S+\.py$`,
+		`error: could not compile `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure)`,
+		`[\w.:]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`,
 	}, phrases: []string{
-		"see above", "see previous", "error messages above", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by", "migrations canceled",
+		"see above", "see previous", "error messages above", "look above for", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by", "migrations canceled",
 	}},
 	{kind: lineSuccess, patterns: []string{`(?i:re)?(?i:connected) after\b`}, phrases: []string{"succeeded after", "recovered after"}},
 })
@@ -117,7 +120,7 @@ var (
 	// level matches the level of a message.
 	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERRO|FATAL|CRITICAL|SEVERE|PANIC)\b`)
 	// alarm matches lines that report an error, and the elements of a list of errors.
-	alarm = lazyregexp.New(`^[*•] |^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |Killed +\S|^(?:\[[^\]]*\] )?Error \w+ing\b`)
+	alarm = lazyregexp.New(`^[*•] |[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |Killed +\S|^(?:\[[^\]]*\] )?Error \w+ing\b`)
 	// connected matches the end of a series of attempts.
 	connected = lazyregexp.New(`^(?i:re)?(?i:connected)\b`)
 	// errorWord matches the name of an error before its text, and errorWords are the words that it contains.
@@ -195,7 +198,10 @@ func kindOf(text string, quiet bool) lineKind {
 	lower := strings.ToLower(text)
 	for i := range lineRules {
 		if lineRules[i].pattern.MatchString(text) || hasAny(lower, lineRules[i].phrases) {
-			return lineRules[i].kind
+			if kind := lineRules[i].kind; kind != lineVague || !quiet {
+				return kind
+			}
+			return lineQuiet
 		}
 	}
 	switch isAlarm := hasAny(lower, failures) || hasAny(lower, errorWords) && errorWord.MatchString(text) || alarm.MatchString(text); {
@@ -223,6 +229,9 @@ var (
 	// field matches the message, the error and the level of a line in the format logfmt.
 	field = lazyregexp.New(`\b(msg|message|error|err|level)"?=("(?:[^"\\]|\\.)*"|\S+)`)
 )
+
+// bunyanLevels are the levels of Bunyan and Pino, which are numbers.
+var bunyanLevels = map[float64]string{10: "TRACE", 20: "DEBUG", 30: "INFO", 40: "WARN", 50: "ERROR", 60: "FATAL"}
 
 // klogLevels are the levels that klog writes as the first letter of a line.
 var klogLevels = map[string]string{"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
@@ -285,6 +294,10 @@ func partsOf(fields map[string]any) map[string]string {
 		switch value := fields[name].(type) {
 		case string:
 			parts[strings.TrimLeft(name, "@")] = value
+		case float64:
+			if name == "level" {
+				parts[name] = bunyanLevels[value]
+			}
 		case map[string]any:
 			record := partsOf(value)
 			message, level := cmp.Or(record["msg"], record["message"]), cmp.Or(record["level"], record["severity"], record["error_severity"])

@@ -7,7 +7,6 @@
 package meaning
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +20,8 @@ import (
 type Trouble struct {
 	Kind TroubleKind `json:"kind"`
 	// Object is the kind of object that is missing or lacks Key: ConfigMap, Secret or claim. Name is its name, or the name of
-	// the CSI driver, network plugin, RuntimeClass handler, or Service; "" if the message names none.
+	// the CSI driver, network plugin, RuntimeClass handler, or Service, or the severity of vulnerabilities that the registry
+	// blocks; "" if the message names none.
 	Object string `json:"object,omitempty"`
 	Name   string `json:"name,omitempty"`
 	// Namespace is the namespace of the object, "" if neither the message names it nor the pod is known.
@@ -55,7 +55,8 @@ type row[K ~string] struct {
 	// ofTemplate reports whether the pod template has to change.
 	ofTemplate bool
 	// brief is for a column. text is a clause: of an image or a webhook, it follows the name, otherwise it follows "the pod
-	// cannot start because". They are templates, see Trouble.fill.
+	// cannot start because". They are templates: Trouble.fill inserts {name} and the like, and advice may have {recreate}, which fits
+	// the owner of the Job.
 	brief, text, advice string
 	// was and wasAdvice replace text and advice for an object that may exist by now.
 	was, wasAdvice string
@@ -88,7 +89,10 @@ func rowOf(kind TroubleKind) *row[TroubleKind] {
 
 // rowIn returns the row of a kind, an empty one if there is none.
 func rowIn[K ~string](rows []row[K], kind K) *row[K] {
-	return cmp.Or(lists.First(rows, func(r *row[K]) bool { return r.kind == kind }), &row[K]{})
+	if found := lists.First(rows, func(r *row[K]) bool { return r.kind == kind }); found != nil {
+		return found
+	}
+	return &row[K]{}
 }
 
 func (r *row[K]) matches(message string) bool {
@@ -227,10 +231,10 @@ func (t *Trouble) fill(template, volume string) string {
 	if t.Name != "" {
 		network, service, inService, inBrackets = "network plugin "+t.Name, "its Service "+t.Name, " (Service "+t.Name+")", " ("+t.Name+")"
 	}
-	return strings.NewReplacer(
+	return wording.Insert(template,
 		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{detail}", wording.Shorten(t.Detail, maxDetail), "{volume}", volume,
 		"{object}", object, "{kind and name}", wording.Join(" ", t.Object, t.Name),
-		"{network}", network, "{service}", service, "{in service}", inService).Replace(template)
+		"{network}", network, "{service}", service, "{in service}", inService)
 }
 
 // objects maps the kinds of objects in messages.

@@ -38,6 +38,7 @@ const (
 	ErrorRateLimit         ErrorKind = "RateLimit"       // a service limits the requests of the program
 	ErrorEarlierState      ErrorKind = "EarlierState"    // what an earlier run left is in the way of the program
 	ErrorVariable          ErrorKind = "VariableMissing" // a variable that the program needs is not set
+	ErrorUsage             ErrorKind = "Usage"           // the program does not accept its arguments
 	ErrorWebhook           ErrorKind = "WebhookFails"    // the API server cannot call a webhook for a request of the program
 	ErrorRefused           ErrorKind = "Refused"         // the API server refuses a request of the program for another reason
 	ErrorOutOfMemory       ErrorKind = "OutOfMemory"     // the program could not allocate memory

@@ -43,15 +43,29 @@ var stateErrors = []errorRow{
 			{"dirty database", lazyregexp.New(`(Dirty database version \d+)`), nil},
 			{"lock", lazyregexp.New(`([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|(repository is already locked)`), nil},
 			{"in progress", lazyregexp.New(`(another operation \(install/upgrade/rollback\) is in progress)`), nil},
+			{"no deployed releases", lazyregexp.New(`("[^"]+" has no deployed releases)`), nil},
+			{"cannot be imported", lazyregexp.New(`(\S+ "[^"]+"(?: in namespace "[^"]*")? exists) and cannot be imported`), nil},
+			{"duplicate column", lazyregexp.New(`(Duplicate column name '[^']+')`), nil},
 			{"still in use", lazyregexp.New(`(cannot re-use a name that is still in use)`), nil},
 			{"already allocated", lazyregexp.New(`(failed to allocate IP \S+: provided IP is already allocated)|(\d+: provided port is already allocated)`), nil},
-			{"already exists", lazyregexp.New(`ERROR: +(relation "[^"]+" already exists)|(Table '[^']+' already exists)|fatal: destination path ('[^']+' already exists)`), nil},
+			{"already exists", lazyregexp.New(`ERROR: +((?:relation|column) "[^"]+" (?:of relation "[^"]+" )?already exists)|(Table '[^']+' already exists)|fatal: destination path ('[^']+' already exists)`), nil},
 		},
 		answer: lazyregexp.New("^The (`[^`]+` migration) started at .* failed"),
 		brief:  "earlier state",
 		named:  "it conflicts with an earlier state: %s",
 		text:   "it conflicts with an earlier state",
 		advise: earlierAdvice,
+	},
+	{
+		kind:     ErrorUsage,
+		casual:   true,
+		patterns: usageErrors,
+		brief:    "arguments",
+		named:    "the program does not accept its arguments: %s",
+		text:     "the program does not accept its arguments",
+		advise: func(_ *KnownError, c Container) string {
+			return fmt.Sprintf("correct the command and args of container %s; if they are right, its image has another version of the program (image %s)", c.Name, c.Image)
+		},
 	},
 	{
 		kind:   ErrorVariable,
@@ -62,6 +76,7 @@ var stateErrors = []errorRow{
 			{"env", lazyregexp.New(`(?i)\b` + envVariable + `:? ["'` + "`" + `]?` + constant + `["'` + "`" + `]? ` + isNotSet), nil},
 			{"env", lazyregexp.New(`(?i)["'` + "`" + `]?\b` + constant + `["'` + "`" + `]? ` + envVariable + " " + isNotSet), nil},
 			{"env", lazyregexp.New(`(?i)(?:missing (?:required )?` + envVariable + `|` + envVariable + ` not (?:found|set|defined)):? ["'` + "`" + `]?` + constant + `["'.!)\]}` + "`" + `]*$`), nil},
+			{"env", lazyregexp.New(`(?i)\bset the ` + constant + ` ` + envVariable), nil},
 		},
 		brief:       "variable not set",
 		named:       "variable %s is not set",
@@ -69,6 +84,18 @@ var stateErrors = []errorRow{
 		namedAdvice: "set %s in env of the container, or correct its name in the ConfigMap or Secret that envFrom names",
 		advice:      "set it in env of the container, or correct its name in the ConfigMap or Secret that envFrom names",
 	},
+}
+
+// usageErrors are the messages of libraries that parse arguments.
+var usageErrors = []errorPattern{
+	{"flag provided but not defined", lazyregexp.New(`^(flag provided but not defined: \S+)`), nil}, // Go
+	{"unknown", lazyregexp.New(`^(?:\S+: )?(?:(?i:error): )?(unknown (?:shorthand )?(?:flag|command|option):? .+)`), nil},
+	{"required flag", lazyregexp.New(`^(?:(?i:error): )?(required flag\(s\) .+ not set)`), nil},
+	{"argument", lazyregexp.New(`^\S+: error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)`), nil}, // argparse
+	{"no such", lazyregexp.New(`^Error: (No such (?:command|option):? .+)`), nil},                                                            // Click
+	{"missing", lazyregexp.New(`^Error: (Missing (?:option|argument|parameter) .+)`), nil},
+	{"option", lazyregexp.New(`^\S+: (unrecognized option .+|invalid option -- .+|option requires an argument .+)`), nil}, // getopt
+	{"unexpected argument", lazyregexp.New(`^error: (unexpected argument .+ found)`), nil},                                // clap
 }
 
 // Parts of messages about variables. A shell names its script before the variable. A program that uses a default says so after it.
@@ -81,7 +108,11 @@ const (
 
 // resolutions say how to resolve an earlier state, by a part of the message about it.
 var resolutions = []struct{ part, how string }{
+	{"no deployed releases", "the release was never installed completely: uninstall it (helm uninstall), and install it again"},
+	{"Duplicate column", "an earlier attempt, or another migration, has added the column: complete it by hand, or have the migration accept that it exists"},
+	{"name that is still in use", "upgrade the Helm release that has the name, or uninstall it; helm list --all shows it, also if its installation failed"},
 	{"already exists", "find out what created it, and have the program accept that it exists, or use another name"},
+	{" exists", "it belongs to no Helm release, or to another one: delete it, or have this release adopt it (annotations meta.helm.sh/release-name and release-namespace, label app.kubernetes.io/managed-by)"},
 	{"checksum mismatch", "restore the migration as it was applied, or accept the changed one with flyway repair; until then, a rerun fails again"},
 	{"failed migrations", "undo or complete the migration that failed, then mark it so with prisma migrate resolve; until then, a rerun fails again"},
 	{"Dirty database", "undo or complete the migration that failed, then set its version with migrate force; until then, a rerun fails again"},

@@ -400,7 +400,7 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 	case r.neverFits() != "":
 		text = "{recreate} with smaller requests, or have the quota raised; what others free up does not suffice"
 	}
-	return text, strings.NewReplacer("{namespace}", namespace, "{name}", r.By).Replace(r.row().command)
+	return text, wording.Insert(r.row().command, "{namespace}", namespace, "{name}", r.By)
 }
 
 // IsOfQuota reports whether a quota refuses the object.
@@ -425,5 +425,5 @@ func (r *Refusal) fill(template string) string {
 		inNamespace = " in namespace " + r.Namespace
 	}
 	detail, fields := cmp.Or(r.shortMessage(), "the pod template"), cmp.Or(wording.Enumerate(r.Fields, "and"), "the values that the message names")
-	return strings.NewReplacer("{fields}", fields, "{name}", r.By, "{in namespace}", inNamespace, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{detail}", detail).Replace(template)
+	return wording.Insert(template, "{fields}", fields, "{name}", r.By, "{in namespace}", inNamespace, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{detail}", detail)
 }

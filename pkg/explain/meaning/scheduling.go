@@ -395,7 +395,7 @@ func (u *Unfit) fill(template string, claims []Claim) string {
 		claim, inClaim, taint = "claim "+u.Name, " (claim "+u.Name+")", " {"+u.Name+"}"
 		selector = "nodeSelector (" + u.Name + ")"
 	}
-	return strings.NewReplacer("{name}", u.Name, "{ name}", spaced(u.Name), "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning).Replace(template)
+	return wording.Insert(template, "{name}", u.Name, "{ name}", spaced(u.Name), "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning)
 }
 
 // selectorAdvice returns advice on a nodeSelector or an affinity that no node matches.

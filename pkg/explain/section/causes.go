@@ -110,7 +110,7 @@ func causeNotes(f *Frame, c *explain.Cause) []layout.Span {
 		notes = append(notes, layout.Text(layout.Plain, places))
 	}
 	if c.Message != "" {
-		notes = append(notes, layout.Text(layout.Muted, "message: "+c.Message))
+		notes = append(notes, layout.Text(layout.Muted, "message: "+layout.Readable(c.Message)))
 	}
 	return notes
 }

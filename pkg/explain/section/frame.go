@@ -102,7 +102,7 @@ func (f *Frame) quote(indent int, texts []string) []layout.Line {
 	var lines []layout.Line
 	for _, text := range texts {
 		for part := range strings.Lines(text) {
-			l := f.shown(layout.Plainly(strings.TrimRight(part, "\n")))
+			l := f.shown(layout.Plainly(layout.Readable(strings.TrimRight(part, "\n"))))
 			for _, piece := range layout.Wrap(l, f.Width-indent-mark.Width(), 0) {
 				lines = append(lines, slices.Concat(mark, piece).Indent(indent))
 			}

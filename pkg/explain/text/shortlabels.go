@@ -74,7 +74,7 @@ func (p *page) quote(indent, hang int, label layout.Line, lines []string) {
 			at, label = hang, nil
 		}
 		room := p.Room(hang) - layout.Width(p.Glyphs.Quote+" ")
-		l := layout.Of(layout.Text(layout.Plain, text)).Cut(room, p.Glyphs.Ellipsis)
+		l := layout.Plainly(layout.Readable(text)).Cut(room, p.Glyphs.Ellipsis)
 		p.Place(at, slices.Concat(label, layout.Of(mark), l))
 	}
 }
@@ -308,7 +308,11 @@ func (v *short) toDo() (out []labeled) {
 				continue
 			}
 			logs = logs || kind == explain.AdviceLogs
-			out = append(out, step(a))
+			one := step(a)
+			if kind == explain.AdviceRerun && len(out) > 0 {
+				one.label = "Then"
+			}
+			out = append(out, one)
 		}
 	}
 	return first(out, shortAdvice)

@@ -26,6 +26,8 @@ const (
 	ReadAllLogs         = "read the logs of all failed pods"
 	ReadLogsOfFailed    = "read the logs of the failed pods"
 	ReadWholeLog        = "read the whole log"
+	ReadLogOfSuccess    = "read what its pod printed"
+	ReadLogsOfSuccess   = "read what its pods printed"
 	DebugCopy           = "start a copy of the pod with a shell, and run the command of the container there"
 	DebugSilent         = "nothing says why it exited: " + DebugCopy
 	FindDeleter         = "find out what deletes or evicts the Job's pods (a node drain, a cleanup, a person); the API server's audit log shows it"

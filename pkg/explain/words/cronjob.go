@@ -170,7 +170,7 @@ func outdatedText(run *explain.OwnedRun) string {
 	if run == nil || !run.Outdated {
 		return ""
 	}
-	return "the pod template of this Job is not the current one of the CronJob"
+	return "the pod template of this Job differs from the current one of the CronJob"
 }
 
 func pileUpText(r *explain.CronJobReport, now time.Time) (what, why string) {

@@ -38,7 +38,7 @@ type clause func(p *explain.Problem, now time.Time) string
 // phrase returns a clause in which only {container} and {asked} vary.
 func phrase(text string) clause {
 	return func(p *explain.Problem, _ time.Time) string {
-		return strings.NewReplacer("{container}", p.Container, "{asked}", p.Asked).Replace(text)
+		return wording.Insert(text, "{container}", p.Container, "{asked}", p.Asked)
 	}
 }
 

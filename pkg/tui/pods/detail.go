@@ -128,7 +128,7 @@ func runLines(p *widget.Paint, before string, run *explain.ContainerRun, ready b
 		lines[i] = lines[i].Indent(2)
 	}
 	for text := range strings.Lines(run.Message) {
-		text = expandTabs(strings.TrimRight(text, "\r\n"))
+		text = layout.Readable(strings.TrimRight(text, "\r\n"))
 		lines = append(lines, p.Wrap(layout.Of(layout.Text(layout.Muted, "  "+p.Glyphs.Quote+" "), layout.Text(layout.Plain, text)), 4)...)
 	}
 	return lines

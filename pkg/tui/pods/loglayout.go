@@ -12,8 +12,6 @@ import (
 )
 
 const (
-	// tabStops is the distance between tab stops in logs.
-	tabStops = 8
 	// longestLine is the maximum number of bytes shown of a line.
 	longestLine = 8 << 10
 	// logTime is the format of times; it is as wide as its output.
@@ -134,7 +132,7 @@ func (l *logLayout) lines() []layout.Line {
 func (l *logLayout) parts(i int) []layout.Line {
 	line := &l.log.Lines[l.shown[i]]
 	text, more := beginning(line.Text)
-	text = expandTabs(strings.TrimRight(text, "\r"))
+	text = layout.Readable(strings.TrimRight(text, "\r"))
 	var out layout.Line
 	hang := 0
 	if l.pane.times {
@@ -169,23 +167,4 @@ func beginning(text string) (shown string, more int) {
 		end--
 	}
 	return text[:end], len(text) - end
-}
-
-// expandTabs replaces tabs by spaces up to the next tab stop.
-func expandTabs(text string) string {
-	if !strings.Contains(text, "\t") {
-		return text
-	}
-	var b strings.Builder
-	column := 0
-	for i, piece := range strings.Split(text, "\t") {
-		if i > 0 {
-			n := tabStops - column%tabStops
-			b.WriteString(strings.Repeat(" ", n))
-			column += n
-		}
-		b.WriteString(piece)
-		column += widget.Width(piece)
-	}
-	return b.String()
 }

@@ -169,8 +169,8 @@ func (p *Output) OnLine(s logs.Source, line logs.Line) error {
 	if p.Timestamps && line.First && line.Timestamp != "" {
 		_, _ = p.out.WriteString(line.Timestamp + " ")
 	}
-	// A tab is harmless and keeps a log readable; all other control characters are escaped.
-	_, _ = p.out.WriteString(sanitize.Text(string(line.Text)))
+	// A tab is harmless and keeps a log readable, color codes do not; all other control characters are escaped.
+	_, _ = p.out.WriteString(sanitize.Text(sanitize.Uncolored(string(line.Text))))
 	err := p.out.WriteByte('\n')
 	if p.Follow && err == nil {
 		err = p.out.Flush()

@@ -61,6 +61,9 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 	if o := facts.OwnerOf(in.Job); o != nil && o.Kind == "CronJob" && in.Decision.Failing() && !options.IsNarrow() {
 		out = append(out, advise(fmt.Sprintf(words.ChangeCronJob, o.Name), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))...)
 	}
+	if !options.IsNarrow() {
+		out = appendNew(out, onSuccess(in))
+	}
 	for i := range out {
 		out[i].Text = words.FitOwner(out[i].Text, facts.OwnerOf(in.Job), facts.ToolOf(in.Job))
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
@@ -214,6 +215,24 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 		return advise(text, "")
 	}
 	return nil
+}
+
+// onSuccess returns the advice to read what the pods of a complete Job printed, as far as they exist: exit code 0 does not show that
+// they did their work.
+func onSuccess(in *facts.Facts) []explain.Advice {
+	var ended []string
+	for _, pod := range in.Pods {
+		if pod.Phase == corev1.PodSucceeded && pod.DeletedAt.IsZero() {
+			ended = append(ended, pod.Name)
+		}
+	}
+	switch {
+	case in.Decision.Outcome != reconcile.OutcomeComplete || len(ended) == 0:
+		return nil
+	case len(ended) == 1:
+		return adviseLogs(words.ReadLogOfSuccess, kubectl(in.Job, "logs %s", shellWord(ended[0])))
+	}
+	return adviseLogs(words.ReadLogsOfSuccess, kubectl(in.Job, "batchjob logs %s", jobWord(in.Job)))
 }
 
 // onLimit returns advice on the limit that ended the Job.

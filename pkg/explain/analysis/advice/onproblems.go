@@ -345,15 +345,9 @@ func onNoPodGroup(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advi
 	return advise(words.ForgoPodGroup(in.Spec.Scheduling != nil), "")
 }
 
-func onNode(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
-	node := ""
-	for _, pod := range in.Pods {
-		if slices.Contains(p.Pods, pod.Name) {
-			node = pod.Node
-		}
-	}
-	out := advise(words.AwaitNode, "kubectl get node "+shellWord(node))
-	return append(out, advise(words.DeleteNode, "kubectl delete node "+shellWord(node))...)
+func onNode(_ *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
+	out := advise(words.AwaitNode, "kubectl get node "+shellWord(p.Node))
+	return append(out, advise(words.DeleteNode, "kubectl delete node "+shellWord(p.Node))...)
 }
 
 // onUnended returns advice on a pod that terminates for longer than its grace period.

@@ -16,25 +16,26 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 )
 
-// Terminating finds pods that do not end, and pods that delay others while they terminate.
+// Terminating finds pods that do not end, and pods that delay others while they terminate. Each node that is gone is a problem of its
+// own.
 func Terminating(in *facts.Facts) []explain.Problem {
 	waits := in.Plan.Findings.WaitTerminating > 0
-	order := []explain.ProblemKind{explain.ProblemNodeGone, explain.ProblemTerminatingStuck, explain.ProblemTerminatingHolds}
-	found := map[explain.ProblemKind]*explain.Problem{}
+	var out []explain.Problem
 	for _, pod := range in.Terminating {
 		kind := terminatingKind(in, pod, waits)
 		if kind == "" {
 			continue
 		}
-		p := found[kind]
+		p := lists.First(out, func(p *explain.Problem) bool {
+			return p.Kind == kind && (kind != explain.ProblemNodeGone || p.Node == pod.Node)
+		})
 		if p == nil {
-			p = &explain.Problem{Kind: kind, Blocks: true, MayContinue: kind == explain.ProblemTerminatingHolds, Deletion: explain.Deletion{Holds: holds(in)}}
-			found[kind] = p
-		}
-		if kind == explain.ProblemNodeGone {
-			p.Node, p.Start.Reason = pod.Node, cmp.Or(in.GoneNodes[pod.Node], words.NodeLost)
+			out = append(out, explain.Problem{Kind: kind, Blocks: true, MayContinue: kind == explain.ProblemTerminatingHolds, Deletion: explain.Deletion{Holds: holds(in)}})
+			p = &out[len(out)-1]
 		}
 		switch {
+		case kind == explain.ProblemNodeGone:
+			p.Node, p.Start.Reason = pod.Node, cmp.Or(in.GoneNodes[pod.Node], words.NodeLost)
 		case kind != explain.ProblemTerminatingStuck:
 		case len(p.Pods) > 0 && p.Node != pod.Node: // What one kubelet reports need not be so on other nodes.
 			p.Node, p.Deletion.Trouble, p.Details = "", nil, nil
@@ -47,12 +48,8 @@ func Terminating(in *facts.Facts) []explain.Problem {
 			p.Since = explain.TimeOf(pod.DeletedAt)
 		}
 	}
-	var out []explain.Problem
-	for _, kind := range order {
-		if p := found[kind]; p != nil {
-			out = append(out, *p)
-		}
-	}
+	order := []explain.ProblemKind{explain.ProblemNodeGone, explain.ProblemTerminatingStuck, explain.ProblemTerminatingHolds}
+	slices.SortStableFunc(out, func(x, y explain.Problem) int { return slices.Index(order, x.Kind) - slices.Index(order, y.Kind) })
 	return out
 }
 
