@@ -119,8 +119,8 @@ type change struct {
 	object  any
 }
 
-// serveChanges answers a watch request. look returns the changes so far, of which the client has those up to a version, a channel
-// that is closed by the next one, and whether the watch ends.
+// serveChanges answers a watch request with the changes after its version. look returns a channel that the next change
+// closes, all changes so far, and whether the watch ends.
 func serveChanges(w http.ResponseWriter, r *http.Request, look func(from int) (changed <-chan struct{}, all []change, ended bool)) {
 	from, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
 	w.Header().Set("Content-Type", "application/json")
