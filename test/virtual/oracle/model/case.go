@@ -19,8 +19,8 @@ type Case struct {
 	Edits []Edit
 }
 
+// RuleNames is the annotation of KEP-4443, Holder another client's finalizer.
 const (
-	// RuleNames is the annotation of KEP-4443, Holder another client's finalizer.
 	RuleNames = "batchjob.dev/pod-failure-policy-rule-names"
 	Holder    = "example.com/hold"
 )

@@ -59,7 +59,7 @@ func Apply(w *sim.World, e model.Edit) error {
 
 func editPods(w *sim.World, e model.Edit, pods []*corev1.Pod) error {
 	for _, pod := range pods {
-		active := !history.HasEnded(pod) && pod.DeletionTimestamp == nil && history.IndexOf(pod) == int32(e.Value)
+		active := !history.HasEnded(pod) && pod.DeletionTimestamp == nil && history.IndexOf(pod) == e.Value
 		switch {
 		case e.Action == model.CleanFailed && pod.Status.Phase == corev1.PodFailed,
 			e.Action == model.CleanSucceeded && pod.Status.Phase == corev1.PodSucceeded:
