@@ -2,8 +2,8 @@
 // each kind of trouble is one row in it: the patterns that recognize it, its text for a column, its clause, and its advice.
 // The rows know nothing of reports: they take a reason and a message, and return a Trouble.
 //
-// To add a kind, add a row to the file of its subject, and a real message to the test beside it. If two rows match the same
-// message, one of them has to yield to the other; a test fails otherwise.
+// To add a kind, add a real message to the list of its subject in testdata/catalog, and a row to the file of the subject. If two rows
+// match the same message, one of them has to yield to the other; a test fails otherwise.
 package meaning
 
 import (
@@ -19,9 +19,8 @@ import (
 // Trouble is the meaning of a message about a pod that does not start, or that is not created.
 type Trouble struct {
 	Kind TroubleKind `json:"kind"`
-	// Object is the kind of object that is missing or lacks Key: ConfigMap, Secret or claim. Name is its name, or the name of
-	// the CSI driver, network plugin, RuntimeClass handler, or Service, or the severity of vulnerabilities that the registry
-	// blocks; "" if the message names none.
+	// Object is the kind of object that is missing or lacks Key: ConfigMap, Secret or claim. Name is its name, or that of what the
+	// message is about, such as a CSI driver, a Service or a node; "" if the message names none.
 	Object string `json:"object,omitempty"`
 	Name   string `json:"name,omitempty"`
 	// Namespace is the namespace of the object, "" if neither the message names it nor the pod is known.
@@ -55,8 +54,8 @@ type row[K ~string] struct {
 	// ofTemplate reports whether the pod template has to change.
 	ofTemplate bool
 	// brief is for a column. text is a clause: of an image or a webhook, it follows the name, otherwise it follows "the pod
-	// cannot start because". They are templates: Trouble.fill inserts {name} and the like, and advice may have {recreate}, which fits
-	// the owner of the Job.
+	// cannot start because". They are templates with the groups as keys, {volume} for the volume of the pod, and the keys of
+	// Trouble.fill; advice may have {recreate}, which fits the owner of the Job.
 	brief, text, advice string
 	// was and wasAdvice replace text and advice for an object that may exist by now.
 	was, wasAdvice string

@@ -23,13 +23,14 @@ const (
 	PathMissing   TroubleKind = "PathMissing"   // the directory of the volume does not exist
 	FileSystem    TroubleKind = "FileSystem"    // the file system of the volume is damaged
 	// FileSystemType: the file system of the volume has another type, or the node lacks a program to mount it.
-	FileSystemType     TroubleKind = "FileSystemType"
-	MountHelper        TroubleKind = "MountHelper"        // the node may lack the program that mounts file systems of this type
-	StorageUnreachable TroubleKind = "StorageUnreachable" // the server of the volume does not answer
-	SecretsStore       TroubleKind = "SecretsStore"       // a store of secrets does not return them
-	NodeDiskFull       TroubleKind = "NodeDiskFull"       // the node has no disk space for the volume
-	MountDenied        TroubleKind = "MountDenied"        // permission denied
-	Volume             TroubleKind = "Volume"             // other trouble with a volume
+	FileSystemType       TroubleKind = "FileSystemType"
+	MountHelper          TroubleKind = "MountHelper"          // the node may lack the program that mounts file systems of this type
+	StorageUnreachable   TroubleKind = "StorageUnreachable"   // the server of the volume does not answer
+	DatastoreUnreachable TroubleKind = "DatastoreUnreachable" // the vSphere host of the node cannot access the volume's datastore
+	SecretsStore         TroubleKind = "SecretsStore"         // a store of secrets does not return them
+	NodeDiskFull         TroubleKind = "NodeDiskFull"         // the node has no disk space for the volume
+	MountDenied          TroubleKind = "MountDenied"          // permission denied
+	Volume               TroubleKind = "Volume"               // other trouble with a volume
 )
 
 // volumes are messages of the kubelet, the attach/detach controller and CSI drivers about volumes.
@@ -63,6 +64,14 @@ var volumes = []row[TroubleKind]{
 		brief:    "volume of other nodes",
 		text:     "{volume} cannot be used on its node, only in another zone or on other nodes",
 		advice:   "have the pod run on a node of the volume (its node affinity), or recreate the volume with volumeBindingMode WaitForFirstConsumer",
+	},
+	{
+		kind:     DatastoreUnreachable,
+		patterns: re(`datastore [\\"]+(?P<name>[^\\"]+)[\\"]+ is not accessible from host [\\"]+(?P<detail>[^\\"]+)`),
+		complete: true,
+		brief:    "datastore unreachable",
+		text:     "{volume} is in datastore {name}, which host {detail} of its node cannot access",
+		advice:   "in vSphere, give the host access to the datastore, or have the pod run on a node whose host has it; attaching is retried automatically",
 	},
 	{
 		kind:     NotAttached,
