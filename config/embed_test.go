@@ -40,7 +40,7 @@ func resources(t *testing.T, files fs.FS, folder string) (names []string) {
 	return names
 }
 
-// Issue 7, point 3: what is printed is what is in the folders. A file that no kustomization names is a mistake.
+// Issue 7, point 3: all files in the folders are printed. A file that no kustomization names is a mistake.
 func TestFilesAreEmbeddedAndUsed(t *testing.T) {
 	folder := os.DirFS(".")
 	used := resources(t, folder, "samples")

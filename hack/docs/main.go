@@ -14,12 +14,10 @@ import (
 
 func main() {
 	check := flag.Bool("check", false, "change nothing; fail if the file is not up to date")
-	reference := flag.String("reference", "docs/reference.md", "the file about commands")
-	explanation := flag.String("explanation", "docs/explanation.md", "the file about the fields of explanations")
 	flag.Parse()
 	fields, err := docgen.Fields([]string{"pkg/explain", "pkg/cause", "pkg/explain/input", "pkg/explain/kueue", "pkg/explain/meaning", "pkg/reconcile"}, "Report", "ReportList")
 	if err == nil {
-		err = errors.Join(run(*reference, docgen.Reference(cli.NewCommand()), *check), run(*explanation, fields, *check))
+		err = errors.Join(run("docs/reference.md", docgen.Reference(cli.NewCommand()), *check), run("docs/explanation.md", fields, *check))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "docs:", err)

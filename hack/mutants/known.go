@@ -1,7 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -82,4 +86,71 @@ func others(mutants []mutant, results []result) string {
 		out += ": " + strings.Join(parts, ", ")
 	}
 	return out + ".\n"
+}
+
+// result is the result of testing one bug.
+type result struct {
+	Bug    string `json:"bug"`
+	Caught bool   `json:"caught"`
+	// By is the package and the test that failed first, or the reason why no test failed.
+	By string `json:"by"`
+}
+
+// finder returns the package and the test that caught the bug.
+func (r result) finder() (pkg, test string) {
+	pkg, test, _ = strings.Cut(r.By, ": ")
+	return strings.TrimSuffix(strings.TrimPrefix(pkg, "./"), "/..."), test
+}
+
+// resultOf returns the result of a bug, if it was planted.
+func resultOf(bug string, list []result) (_ result, planted bool) {
+	at := slices.IndexFunc(list, func(r result) bool { return r.Bug == bug })
+	if at < 0 {
+		return result{}, false
+	}
+	return list[at], true
+}
+
+// results are written into a file after each bug, if there is a file.
+type results struct {
+	file string
+	list []result
+}
+
+func (r *results) add(one result) error {
+	r.list = append(r.list, one)
+	if r.file == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(r.list, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(r.file, append(text, '\n'), 0o600)
+}
+
+// proved returns the table of the worlds in which make prove finds bugs, and of the bugs outside of all worlds, by
+// reason.
+func proved(mutants []mutant) string {
+	in, outside, found := map[string]int{}, map[string][]string{}, 0
+	for _, m := range mutants {
+		if m.world == "" {
+			outside[m.outside] = append(outside[m.outside], m.title)
+			continue
+		}
+		in[m.world]++
+		found++
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Of %d bugs, it finds %d alone:\n\n| world | bugs |\n|---|---:|\n", len(mutants), found)
+	for _, world := range slices.SortedFunc(maps.Keys(in), func(a, b string) int { return cmp.Or(in[b]-in[a], strings.Compare(a, b)) }) {
+		fmt.Fprintf(&b, "| %s | %d |\n", world, in[world])
+	}
+	fmt.Fprintf(&b, "\nThe other %d are outside of its worlds:\n\n| what it would take | bugs |\n|---|---|\n", len(mutants)-found)
+	for _, why := range slices.SortedFunc(maps.Keys(outside), func(a, b string) int {
+		return cmp.Or(len(outside[b])-len(outside[a]), strings.Compare(a, b))
+	}) {
+		fmt.Fprintf(&b, "| %s | %s |\n", why, strings.Join(outside[why], "<br>"))
+	}
+	return b.String()
 }

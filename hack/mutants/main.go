@@ -1,12 +1,11 @@
 // Command mutants tests the tests: it plants one bug at a time, most of them bugs that the built-in controller really
 // had, and requires that some test fails.
 //
-//	go run ./hack/mutants [-table FILE] [-only REGEXP] [-list] [-prove] [-results FILE] [-timeout DURATION] [-args FLAGS] [PACKAGES]
+//	go run ./hack/mutants [-table FILE] [-only REGEXP] [-prove] [-results FILE]
 //
 // The bugs are in mutants.txt, or in another table, such as subtle.txt. The source tree does not change: the compiler
-// gets the planted text as an overlay. Each bug takes about half a minute. With -results, a bug that already has a
-// result in the file is skipped. With -prove, the model checker alone has to find each bug, in the small world that the
-// table names.
+// gets the planted text as an overlay. Each bug takes about half a minute. With -prove, the model checker alone has to find
+// each bug, in the small world that the table names.
 package main
 
 import (
@@ -28,28 +27,20 @@ import (
 //go:embed mutants.txt
 var text string
 
+// timeout is the time limit of the tests of one package: a bug may never end.
+const timeout = 3 * time.Minute
+
 // packages are tested one after the other, the fast ones first, until a test fails.
 var packages = []string{"./pkg/reconcile/...", "./pkg/observe", "./pkg/controller/...", "./pkg/sim", "./test/virtual/prove", "./test/virtual/storm"}
 
 func main() {
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "mutants [flags] [packages to test, instead of", strings.Join(packages, " ")+"]")
-		flag.PrintDefaults()
-	}
 	var o options
 	flag.StringVar(&o.only, "only", "", "plant only bugs whose line in the table matches this regular expression")
-	flag.BoolVar(&o.list, "list", false, "list the bugs, and plant none")
-	flag.StringVar(&o.results, "results", "", "keep the results in this JSON file, and continue the run that wrote it")
+	flag.StringVar(&o.results, "results", "", "write the results into this JSON file")
 	flag.StringVar(&o.table, "table", "", "a file with the bugs, instead of mutants.txt")
 	flag.BoolVar(&o.prove, "prove", false, "plant only bugs that have a world, and explore that world")
-	timeout := flag.Duration("timeout", 3*time.Minute, "of the tests of one package: a bug may never end")
-	args := flag.String("args", "", "flags for go test, such as '-run TestProve'")
 	flag.Parse()
-	tested := suite{packages, strings.Fields(*args), *timeout}
-	if flag.NArg() > 0 {
-		tested.packages = flag.Args()
-	}
-	if err := run(o, tested); err != nil {
+	if err := run(o, suite{packages, nil, timeout}); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
@@ -58,7 +49,7 @@ func main() {
 // options are the flags that choose bugs, and the file for the results.
 type options struct {
 	table, only, results string
-	list, prove          bool
+	prove                bool
 }
 
 // suite is the set of tests for a bug: packages, flags for go test, and a time limit for each package.
@@ -84,18 +75,7 @@ func run(o options, tested suite) error {
 		return err
 	}
 	chosen := slices.DeleteFunc(slices.Clone(mutants), func(m mutant) bool { return !pattern.MatchString(m.name()) || o.prove && m.world == "" })
-	if o.list {
-		for _, m := range chosen {
-			fmt.Println(m.name())
-		}
-		return nil
-	}
-	known, err := readResults(o.results)
-	if err != nil {
-		return err
-	}
-	known.keep(mutants)
-	chosen = slices.DeleteFunc(chosen, func(m mutant) bool { return known.has(m.name()) })
+	known := &results{file: o.results}
 	if o.prove { // make prove itself checks that no world shows a violation without a bug.
 		return plantAll(chosen, known, func(m mutant) suite { return tested.exploring(m.world) })
 	}
@@ -148,7 +128,7 @@ func (m mutant) plant(dir string, tested suite) (verdict string, caught bool) {
 	if err != nil {
 		return err.Error(), false
 	}
-	if out, err := goTool("build", "-overlay", overlay, "./pkg/...").CombinedOutput(); err != nil {
+	if out, err := goTool(context.Background(), "build", "-overlay", overlay, "./pkg/...").CombinedOutput(); err != nil {
 		return "it does not compile: " + string(out), false
 	}
 	failure, err := tested.testAll(overlay)
@@ -179,7 +159,7 @@ func (s suite) test(overlay, name string) (failure string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*s.timeout)
 	defer cancel()
 	args := append([]string{"test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", s.timeout.String(), name}, s.flags...)
-	out, err := goToolContext(ctx, args...).CombinedOutput()
+	out, err := goTool(ctx, args...).CombinedOutput()
 	switch {
 	case err == nil:
 		return "", nil
@@ -191,9 +171,7 @@ func (s suite) test(overlay, name string) (failure string, err error) {
 	return name + ": " + firstFailure(string(out)), nil
 }
 
-func goTool(args ...string) *exec.Cmd { return goToolContext(context.Background(), args...) }
-
-func goToolContext(ctx context.Context, args ...string) *exec.Cmd {
+func goTool(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.WaitDelay = 10 * time.Second // Processes started by go may keep its output open.
 	return cmd

@@ -52,15 +52,7 @@ func readFrames(r io.Reader) ([]frame, error) {
 		}
 		frames, state = append(joinLast(frames), frame{seconds: duration, caption: caption}), look{}
 	}
-	frames = joinLast(frames)
-	for _, f := range frames {
-		if !styled(f.lines) {
-			for _, line := range f.lines {
-				colorWords(line)
-			}
-		}
-	}
-	return frames, scanner.Err()
+	return joinLast(frames), scanner.Err()
 }
 
 // joinLast merges the last two frames if they are equal.

@@ -5,10 +5,11 @@
 // Output of several frames becomes an animation that repeats: each frame begins with a line of a form feed, the number
 // of seconds to show it, and optionally a caption.
 //
-// Colors and attributes come from the SGR sequences in the output; without any, important words are colored.
+// Colors and attributes come from the SGR sequences in the output.
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"io"
@@ -96,20 +97,21 @@ func drawRun(b *strings.Builder, run []cell, x, top float64) {
 	first, width := run[0], float64(len(run))*charWidth
 	text, fill, behind := "", first.look.fg, first.look.bg
 	if first.look.reverse {
-		fill, behind = orElse(behind, background), orElse(fill, foreground)
+		fill, behind = cmp.Or(behind, background), cmp.Or(fill, foreground)
 	}
 	if behind != "" {
 		fmt.Fprintf(b, `<rect x="%.1f" y="%.0f" width="%.1f" height="%d" fill="%s"/>`+"\n", x, top, width, lineHeight, behind)
 	}
 	switch first.r {
-	case '█':
-		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%d" fill="%s"/>`+"\n", x, top+3, width, lineHeight-6, orElse(fill, foreground))
-		return
-	case '░', '▒', '▓':
-		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%d" fill="%s" opacity="0.35"/>`+"\n", x, top+3, width, lineHeight-6, orElse(fill, foreground))
+	case '█', '░', '▒', '▓':
+		opacity := ""
+		if first.r != '█' {
+			opacity = ` opacity="0.35"`
+		}
+		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%d" fill="%s"%s/>`+"\n", x, top+3, width, lineHeight-6, cmp.Or(fill, foreground), opacity)
 		return
 	case '─':
-		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="1" fill="%s"/>`+"\n", x, top+lineHeight/2, width, orElse(fill, foreground))
+		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="1" fill="%s"/>`+"\n", x, top+lineHeight/2, width, cmp.Or(fill, foreground))
 		return
 	}
 	// Some renderers drop spaces at the ends of a text, even if they do not break.
@@ -152,10 +154,3 @@ func attributes(run []cell, fill string) (all string) {
 
 // noBreak is a space that browsers do not collapse; newer ones ignore xml:space, and others heed only that.
 const noBreak = "\u00a0"
-
-func orElse(color, other string) string {
-	if color == "" {
-		return other
-	}
-	return color
-}

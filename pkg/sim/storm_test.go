@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/model"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
@@ -156,9 +157,9 @@ func heldWhileDeleted(seed uint64) scenario.Trouble {
 	return scenario.Trouble{Seed: seed, Begun: func(w *checker.World) {
 		at, how, hold := time.Duration(rng.Int64N(int64(40*time.Second))), hows[rng.IntN(len(hows))], time.Duration(rng.IntN(600))*time.Second
 		w.After(at, func() {
-			for _, name := range w.EditJobs(func(j *batchv1.Job) { j.Finalizers = append(j.Finalizers, scenario.ForeignFinalizer) }) {
+			for _, name := range w.EditJobs(func(j *batchv1.Job) { j.Finalizers = append(j.Finalizers, model.Holder) }) {
 				scenario.Must(w.Store.DeleteJob(name, how))
-				w.After(hold, func() { w.Store.FinalizeJob(name, scenario.ForeignFinalizer) })
+				w.After(hold, func() { w.Store.FinalizeJob(name, model.Holder) })
 			}
 		})
 	}}

@@ -51,14 +51,20 @@ func Fields(folders []string, roots ...string) (string, error) {
 		fmt.Fprintf(&b, "## %s\n\n%s\n\n", name, sentence(s.docs[name], name))
 		structure, isStruct := spec.Type.(*ast.StructType)
 		if !isStruct {
-			s.writeValues(&b, name)
+			b.WriteString("| value | |\n|---|---|\n")
+			for _, v := range s.values[name] {
+				fmt.Fprintf(&b, "| `%s` | %s |\n", v[0], cell(v[1]))
+			}
+			b.WriteString("\n")
 			continue
 		}
-		for _, used := range s.writeFields(&b, structure) {
+		b.WriteString("| field | type | |\n|---|---|---|\n")
+		for _, used := range s.writeRows(&b, structure) {
 			if !slices.Contains(queue, used) && !strings.Contains(b.String(), "\n## "+used+"\n") {
 				queue = append(queue, used)
 			}
 		}
+		b.WriteString("\n")
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n", nil
 }
@@ -119,22 +125,6 @@ func (s *source) add(d *ast.GenDecl) {
 	}
 }
 
-func (s *source) writeValues(b *strings.Builder, name string) {
-	b.WriteString("| value | |\n|---|---|\n")
-	for _, v := range s.values[name] {
-		fmt.Fprintf(b, "| `%s` | %s |\n", v[0], cell(v[1]))
-	}
-	b.WriteString("\n")
-}
-
-// writeFields writes a table, and returns the types of the package that the fields have.
-func (s *source) writeFields(b *strings.Builder, structure *ast.StructType) (used []string) {
-	b.WriteString("| field | type | |\n|---|---|---|\n")
-	used = s.writeRows(b, structure)
-	b.WriteString("\n")
-	return used
-}
-
 // embedded writes the fields of an embedded type, which JSON inlines.
 func (s *source) embedded(b *strings.Builder, t ast.Expr) (used []string) {
 	if name, ok := t.(*ast.Ident); ok && s.types[name.Name] != nil {
@@ -146,6 +136,7 @@ func (s *source) embedded(b *strings.Builder, t ast.Expr) (used []string) {
 	return nil
 }
 
+// writeRows writes the rows of the fields, and returns the types of the package that they have.
 func (s *source) writeRows(b *strings.Builder, structure *ast.StructType) (used []string) {
 	comment := ""
 	for _, f := range structure.Fields.List {
@@ -156,7 +147,7 @@ func (s *source) writeRows(b *strings.Builder, structure *ast.StructType) (used 
 		// A comment also applies to the following fields without one that it names.
 		if text := f.Doc.Text() + f.Comment.Text(); text != "" {
 			comment = text
-		} else if !s.shares(comment, f.Names[0].Name) {
+		} else if !strings.Contains(comment, f.Names[0].Name) {
 			comment = ""
 		}
 		tag := ""
@@ -175,9 +166,6 @@ func (s *source) writeRows(b *strings.Builder, structure *ast.StructType) (used 
 	}
 	return used
 }
-
-// shares reports whether the comment also names the field.
-func (s *source) shares(comment, field string) bool { return strings.Contains(comment, field) }
 
 // typeText returns the JSON name of a type, with a link if it belongs to the package.
 func (s *source) typeText(t ast.Expr) (text, named string) {

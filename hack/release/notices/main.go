@@ -37,17 +37,15 @@ type statement struct {
 
 func main() {
 	out := flag.String("o", "THIRD_PARTY_NOTICES", "the file to write")
-	root := flag.String("C", "../..", "the folder of the module")
-	pkg := flag.String("package", "./cmd/kubectl-batchjob", "the main package")
 	flag.Parse()
-	if err := run(*out, *root, *pkg); err != nil {
+	if err := run(*out); err != nil {
 		fmt.Fprintln(os.Stderr, "notices:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out, root, pkg string) error {
-	folders, err := linked(root, pkg)
+func run(out string) error {
+	folders, err := linked()
 	if err != nil {
 		return err
 	}
@@ -65,10 +63,10 @@ func run(out, root, pkg string) error {
 
 // linked maps each module, as path and version, to its linked directories and their parents
 // up to its root.
-func linked(root, pkg string) (map[string][]string, error) {
+func linked() (map[string][]string, error) {
 	folders := map[string][]string{}
 	for _, platform := range platforms() {
-		packages, err := list(root, pkg, platform)
+		packages, err := list(platform)
 		if err != nil {
 			return nil, fmt.Errorf("go list for %s: %w", platform, err)
 		}
@@ -99,11 +97,11 @@ type listed struct {
 	}
 }
 
-// list returns all packages that are linked into pkg on a platform.
-func list(root, pkg, platform string) ([]listed, error) {
+// list returns all packages that are linked into the plugin on a platform.
+func list(platform string) ([]listed, error) {
 	goos, goarch, _ := strings.Cut(platform, "/")
-	cmd := exec.Command("go", "list", "-deps", "-json=Dir,Standard,Module", pkg)
-	cmd.Dir, cmd.Stderr = root, os.Stderr
+	cmd := exec.Command("go", "list", "-deps", "-json=Dir,Standard,Module", "./cmd/kubectl-batchjob")
+	cmd.Dir, cmd.Stderr = "../..", os.Stderr
 	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
 	output, err := cmd.Output()
 	if err != nil {

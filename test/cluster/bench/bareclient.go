@@ -19,17 +19,11 @@ import (
 // floorCommand is the first argument of the floor process; the second is the path of its kubeconfig.
 const floorCommand = "floor-process"
 
-// floorOrder is a request to the floor process to run a Job.
-type floorOrder struct {
-	Job         *batchv1.Job `json:"job"`
-	Concurrency int          `json:"concurrency"`
-}
-
 // floorAnswer holds the Job as created in the API server and its duration. Error is empty on success.
 type floorAnswer struct {
-	Job   *batchv1.Job  `json:"job"`
-	Took  time.Duration `json:"took"`
-	Error string        `json:"error,omitempty"`
+	Job   *batchv1.Job
+	Took  time.Duration
+	Error string
 }
 
 // bareClient is the floor process. It is a separate process, as the controllers are, so that its CPU can be measured.
@@ -74,8 +68,8 @@ func (c *bareClient) stop() error {
 }
 
 // run runs a Job in the floor process. Once ctx is done, the client cannot be used again.
-func (c *bareClient) run(ctx context.Context, job *batchv1.Job, concurrency int) (*batchv1.Job, time.Duration, error) {
-	if err := c.orders.Encode(floorOrder{job, concurrency}); err != nil {
+func (c *bareClient) run(ctx context.Context, job *batchv1.Job) (*batchv1.Job, time.Duration, error) {
+	if err := c.orders.Encode(job); err != nil {
 		return nil, 0, fmt.Errorf("asking the bare client: %w", err)
 	}
 	var answer floorAnswer
@@ -112,14 +106,14 @@ func serveFloor(kubeconfig string) (exitCode int) {
 func answerOrders(ctx context.Context, a api, orders io.Reader, answers io.Writer) error {
 	in, out := json.NewDecoder(orders), json.NewEncoder(answers)
 	for {
-		var order floorOrder
-		if err := in.Decode(&order); errors.Is(err, io.EOF) {
+		ordered := &batchv1.Job{}
+		if err := in.Decode(ordered); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
 		}
 		var answer floorAnswer
-		job, took, err := a.floor(ctx, order.Job, order.Concurrency)
+		job, took, err := a.floor(ctx, ordered)
 		if err != nil {
 			answer.Error = err.Error()
 		} else {

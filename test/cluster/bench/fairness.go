@@ -36,7 +36,7 @@ func (b *bench) besideHuge(ctx context.Context, s side) (list []latency, err err
 	if err := b.api.untilCounted(limited, huge, int32(b.hugePods/100)); err != nil {
 		return nil, err
 	}
-	for range b.samples {
+	for range samples {
 		l, err := b.latency(limited, s, shape{0, false})
 		if err != nil {
 			return nil, err

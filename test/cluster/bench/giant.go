@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,23 +12,13 @@ import (
 
 // giant is a Job of 10^5 indexes, compared with the floor, and the costs of the verbs that read it.
 type giant struct {
-	Pods  int  `json:"pods"`
-	Floor bulk `json:"floor"`
-	Ours  bulk `json:"ours"`
-	// SyncP50 and SyncP99 are durations of our controller's syncs of this Job, in milliseconds.
-	SyncP50 *float64 `json:"syncP50,omitempty"`
-	SyncP99 *float64 `json:"syncP99,omitempty"`
+	Pods        int
+	Floor, Ours bulk
+	// SyncP50 and SyncP99 are durations of our controller's syncs of this Job, in seconds.
+	SyncP50, SyncP99 *float64
 	// JobBytes is the maximum size of the stored Job.
-	JobBytes int         `json:"jobBytes"`
-	Samples  []moment    `json:"samples"`
-	Looks    []lookCosts `json:"looks"`
-}
-
-// moment is a sample of our controller and the Job.
-type moment struct {
-	Seconds   float64 `json:"seconds"`
-	Succeeded int32   `json:"succeeded"`
-	RSS       int64   `json:"rssBytes"`
+	JobBytes int
+	Looks    []lookCosts
 }
 
 // sampleEvery is long enough to cost almost nothing: each sample reads the Job once.
@@ -38,33 +27,31 @@ const sampleEvery = 5 * time.Second
 // giants runs the floor, then our controller; then another Job, on which the read verbs run when half of it is done.
 // Nothing is removed at the end, as the cluster is. After an error, it returns the previous measurements.
 func (b *bench) giants(ctx context.Context) (*giant, error) {
-	g := &giant{Pods: b.giantPods}
-	err := b.warmUp(ctx, b.giantPods)
+	g := &giant{Pods: giantIndexes}
+	err := b.warmUp(ctx, g.Pods)
 	if err != nil {
 		return g, err
 	}
-	if b.giantFloor {
-		if g.Floor, err = b.bulk(ctx, floor, b.giantPods); g.Floor.Seconds > 0 {
-			progress("%d indexes, floor: %.0f s", b.giantPods, g.Floor.Seconds)
-		}
-		if err != nil {
-			return g, err
-		}
+	if g.Floor, err = b.bulk(ctx, floor, g.Pods); g.Floor.Seconds > 0 {
+		progress("%d indexes, floor: %.0f s", g.Pods, g.Floor.Seconds)
 	}
-	before, err := readSyncs(ctx, b.launched.metrics[ours])
+	if err != nil {
+		return g, err
+	}
+	before, err := readSyncs(ctx, b.launched.metrics)
 	if err != nil {
 		return g, err
 	}
 	stop := b.sampling(ctx, g)
-	g.Ours, err = b.bulk(ctx, ours, b.giantPods)
+	g.Ours, err = b.bulk(ctx, ours, g.Pods)
 	stop()
 	if g.Ours.Seconds > 0 {
-		progress("%d indexes, ours: %.0f s", b.giantPods, g.Ours.Seconds)
+		progress("%d indexes, ours: %.0f s", g.Pods, g.Ours.Seconds)
 	}
 	if err != nil {
 		return g, err
 	}
-	after, err := readSyncs(ctx, b.launched.metrics[ours])
+	after, err := readSyncs(ctx, b.launched.metrics)
 	if err != nil {
 		return g, err
 	}
@@ -74,12 +61,11 @@ func (b *bench) giants(ctx context.Context) (*giant, error) {
 	return g, err
 }
 
-// sampling samples our controller and its next Job until stop is called.
+// sampling samples the size of the next Job of our controller until stop is called.
 func (b *bench) sampling(ctx context.Context, g *giant) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	name := fmt.Sprintf("%s-%d", ours, b.jobs.made+1)
-	begun := time.Now()
 	go func() {
 		defer close(ended)
 		ticker := time.NewTicker(sampleEvery)
@@ -94,23 +80,10 @@ func (b *bench) sampling(ctx context.Context, g *giant) (stop func()) {
 			if err != nil {
 				continue // it does not exist yet, or is already removed
 			}
-			rss, _ := residentBytes(b.processes[procOurs])
-			g.Samples = append(g.Samples, moment{time.Since(begun).Seconds(), job.Status.Succeeded, rss})
 			g.JobBytes = max(g.JobBytes, job.Size())
 		}
 	}()
 	return func() { cancel(); <-ended }
-}
-
-// residentBytes returns the current resident memory of a process.
-func residentBytes(pid int) (int64, error) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	if err != nil {
-		return 0, err
-	}
-	var size, resident int64
-	_, err = fmt.Sscan(string(data), &size, &resident)
-	return resident * int64(os.Getpagesize()), err
 }
 
 // looks runs a Job until half of it is done, and then the verbs that read it.
@@ -124,7 +97,7 @@ func (b *bench) looks(ctx context.Context, g *giant) ([]lookCosts, error) {
 	if err := b.api.untilCounted(ctx, job, int32(g.Pods/2)); err != nil {
 		return nil, err
 	}
-	proxy, err := startProxy(b.launched.kubeconfig())
+	proxy, err := startProxy(b.launched.Kubeconfig)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +118,74 @@ func (b *bench) looks(ctx context.Context, g *giant) ([]lookCosts, error) {
 	if done, err := outcome(now); err != nil || !done {
 		return list, err
 	}
-	return list, fmt.Errorf("the Job of %s ended while it was looked at: choose more with --giant-pods", shape{b.giantPods, true})
+	return list, fmt.Errorf("the Job of %s ended while it was looked at", shape{g.Pods, true})
 }
 
 func mega(bytes int64) float64 { return float64(bytes) / 1e6 }
+
+// The targets for a Job of 10^5 indexes.
+const (
+	mostOverFloor    = 1.03
+	mostGiantMB      = 250
+	mostSyncMS       = 1000
+	mostWatchMB      = 150
+	mostWatchCores   = 0.3
+	mostExplainMB    = 100
+	mostExplainTaken = 3 // seconds
+)
+
+func (r *report) addGiant(g giant) {
+	where := fmt.Sprintf("%d indexes: ", g.Pods)
+	all := bulks{g.Ours, g.Floor}
+	r.addFloor(all, where, &target{Limit: mostOverFloor})
+	if len(all.of(ours)) > 0 { // Otherwise, an error came first.
+		r.addGiantJob(where, g, all)
+	}
+	for _, look := range g.Looks {
+		r.addLook(where, look)
+	}
+}
+
+func (r *report) addGiantJob(where string, g giant, all bulks) {
+	r.add("", where+"create to Complete, s", 0, all.mean(ours, bulk.seconds), nil, nil)
+	n := float64(g.Pods)
+	count := account(g.Ours.Requests)
+	value := func(v float64) *float64 { return &v }
+	r.add("SCL-03", where+"requests about pods, per pod", 3, value(float64(count.podRequests())/n), nil, &target{Limit: 2.01})
+	r.add("SCL-03", where+"status writes", 0, value(float64(count.Status)), nil, nil)
+	r.add("", where+"size of the Job, KB", 0, value(float64(g.JobBytes)/1e3), nil, nil)
+	r.addSyncTimes(where, g)
+	r.addProcesses(all, where, nil, &target{Limit: mostGiantMB})
+}
+
+func (r *report) addSyncTimes(where string, g giant) {
+	for _, p := range []struct {
+		name    string
+		seconds *float64
+		goal    *target
+	}{{"p50", g.SyncP50, nil}, {"p99", g.SyncP99, &target{Limit: mostSyncMS}}} {
+		if p.seconds != nil {
+			ms := 1000 * *p.seconds
+			r.add("", where+"sync, "+p.name+", ms", 0, &ms, nil, p.goal)
+		}
+	}
+}
+
+// addLook adds the costs of a verb.
+func (r *report) addLook(where string, look lookCosts) {
+	seconds, cores := look.Seconds, look.CPU/look.Seconds
+	requests, received, peak := float64(look.Requests), mega(look.Bytes), mega(look.Peak)
+	what := where + look.Verb
+	var mostMB, mostSeconds, mostCores *target
+	switch look.Verb {
+	case "watch":
+		mostMB, mostCores = &target{Limit: mostWatchMB, Below: true}, &target{Limit: mostWatchCores}
+	case "why":
+		mostMB, mostSeconds = &target{Limit: mostExplainMB, Below: true}, &target{Limit: mostExplainTaken, Below: true}
+	}
+	r.add("", what+", s", 1, &seconds, nil, mostSeconds)
+	r.add("", what+", cores", 2, &cores, nil, mostCores)
+	r.add("", what+", requests", 0, &requests, nil, nil)
+	r.add("", what+", received, MB", 1, &received, nil, nil)
+	r.add("", what+", peak RSS, MB", 0, &peak, nil, mostMB)
+}

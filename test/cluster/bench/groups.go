@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -20,37 +21,48 @@ func groupOf(name string) metav1.ListOptions {
 	return metav1.ListOptions{LabelSelector: groupLabel + "=" + name}
 }
 
-// runGroup creates the Jobs of a group, all at once, and waits until reached returns true for each Job.
-func (a api) runGroup(ctx context.Context, group string, jobs []*batchv1.Job, reached func(*batchv1.Job) (bool, error)) error {
-	version, err := a.version(ctx)
+// atOnce is how many Jobs of a group are created at the same time.
+const atOnce = 32
+
+// runGroup creates the Jobs of a group and waits until reached returns true for each. It returns each Job's time in ms,
+// from the request to create it.
+func (a api) runGroup(ctx context.Context, group string, jobs []*batchv1.Job, reached func(*batchv1.Job) (bool, error)) ([]float64, error) {
+	// A watch from this version on misses no change of the Jobs.
+	before, err := a.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
-		return err
+		return nil, err
+	}
+	var mutex sync.Mutex
+	begun, took := map[string]time.Time{}, map[string]float64{}
+	timed := func(job *batchv1.Job) (bool, error) {
+		is, err := reached(job)
+		mutex.Lock()
+		defer mutex.Unlock()
+		if _, known := took[job.Name]; is && !known {
+			took[job.Name] = 1000 * time.Since(begun[job.Name]).Seconds()
+		}
+		return is, err
 	}
 	work, ctx := errgroup.WithContext(ctx)
-	work.Go(func() error { return a.untilAll(ctx, group, version, len(jobs), reached) })
-	work.Go(func() error { return a.createAll(ctx, jobs) })
-	return work.Wait()
-}
-
-func (a api) createAll(ctx context.Context, jobs []*batchv1.Job) error {
-	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(8)
+	work.SetLimit(1 + atOnce)
+	work.Go(func() error { return a.untilAll(ctx, group, before.ResourceVersion, len(jobs), timed) })
 	for _, job := range jobs {
 		work.Go(func() error {
+			mutex.Lock()
+			begun[job.Name] = time.Now()
+			mutex.Unlock()
 			_, err := a.BatchV1().Jobs(namespace).Create(ctx, job, metav1.CreateOptions{})
 			return err
 		})
 	}
-	return work.Wait()
-}
-
-// version returns the current resourceVersion, for a watch of Jobs that misses no later change.
-func (a api) version(ctx context.Context) (string, error) {
-	list, err := a.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{Limit: 1})
-	if err != nil {
-		return "", err
+	if err := work.Wait(); err != nil {
+		return nil, err
 	}
-	return list.ResourceVersion, nil
+	var times []float64
+	for _, job := range jobs {
+		times = append(times, took[job.Name])
+	}
+	return times, nil
 }
 
 // untilAll waits until reached returns true for n Jobs of the group, in a watch that starts at version.

@@ -14,11 +14,11 @@ import (
 
 // idle is the resource usage of the controllers in one phase, while ours has no Jobs.
 type idle struct {
-	Phase   string             `json:"phase"`
-	Pods    int                `json:"pods"` // pods of other controllers
-	Seconds float64            `json:"seconds"`
-	CPU     map[string]float64 `json:"cpuSeconds"`
-	Peak    map[string]int64   `json:"peakBytes"`
+	Phase   string
+	Pods    int // pods of other controllers
+	Seconds float64
+	CPU     map[string]float64
+	Peak    map[string]int64
 }
 
 // The phases: no pods at all; pods like a Deployment's while they are created, and then while they run; and one phase
@@ -37,8 +37,7 @@ const (
 )
 
 // idle measures idle controllers, without other pods and beside both kinds of them. It starts a new process of our
-// controller, whose memory no other part has increased, unless the process is being profiled: a restart would end the
-// profile.
+// controller, whose memory no other part has increased.
 func (b *bench) idle(ctx context.Context) (list []idle, err error) {
 	if b.processes[procOurs] == 0 {
 		return nil, nil
@@ -46,10 +45,8 @@ func (b *bench) idle(ctx context.Context) (list []idle, err error) {
 	if err := b.warmUp(ctx, b.idleJobPods); err != nil {
 		return nil, err
 	}
-	if b.cpuProfile == "" {
-		if err := b.restarted(ctx); err != nil {
-			return nil, err
-		}
+	if err := b.restarted(ctx); err != nil {
+		return nil, err
 	}
 	add := func(phase idle) {
 		progress("Idle, %s, %d pods of others: %.1f s, ours %.2f s of CPU, at most %.0f MB", phase.Phase, phase.Pods, phase.Seconds, phase.CPU[procOurs], mega(phase.Peak[procOurs]))
@@ -172,7 +169,7 @@ func (b *bench) restarted(ctx context.Context) error {
 	b.processes[procOurs] = b.launched.controller.pid()
 	deadline := time.Now().Add(b.timeout)
 	for {
-		_, err := readSyncs(ctx, b.launched.metrics[ours])
+		_, err := readSyncs(ctx, b.launched.metrics)
 		if err == nil {
 			return sleep(ctx, idleSettle)
 		}

@@ -4,36 +4,12 @@ package main
 
 import (
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
-
-func TestNewJob(t *testing.T) {
-	if job := newJob(builtIn, 3, shape{1, false}); job.Spec.ManagedBy != nil || *job.Spec.CompletionMode != batchv1.NonIndexedCompletion || job.Name != "built-in-3" {
-		t.Errorf("got %+v", job)
-	}
-	job := newJob(ours, 4, shape{10, true})
-	if *job.Spec.ManagedBy != controller.DefaultManagedBy || *job.Spec.CompletionMode != batchv1.IndexedCompletion || *job.Spec.Parallelism != 10 || *job.Spec.Completions != 10 {
-		t.Errorf("got %+v", job)
-	}
-}
-
-func TestVariants(t *testing.T) {
-	job := newJob(ours, 1, shape{30, true}, inGroup("g"), running(90*time.Second), perIndex(2), patient)
-	spec := &job.Spec
-	if job.Labels[groupLabel] != "g" || spec.Template.Labels[groupLabel] != "g" || *spec.Parallelism != 30 || *spec.Completions != 30 {
-		t.Errorf("got %+v", job)
-	}
-	if *spec.BackoffLimitPerIndex != 2 || *spec.BackoffLimit != 1<<30 || spec.Template.Annotations["kwok.batchjob.dev/run-time"] != "1m30s" {
-		t.Errorf("got %+v", spec)
-	}
-}
 
 func TestReached(t *testing.T) {
 	status := func(s batchv1.JobStatus) *batchv1.Job { return &batchv1.Job{Status: s} }
@@ -88,14 +64,12 @@ func TestOutcome(t *testing.T) {
 }
 
 func TestParseOptions(t *testing.T) {
-	o, err := parseOptions([]string{"--only", "floor,latency", "--pods", "5", "--", "-v=3", "--workers=1"})
-	if err != nil || !o.runs(partFloor) || o.runs(partThroughput) || !o.runs(partThroughput, partFloor) || o.pods != 5 || len(o.controllerArgs) != 2 {
+	o, err := parseOptions([]string{"--only", "floor,latency", "--idle-jobs", "3", "--", "-v=3", "--workers=1"})
+	if err != nil || !o.runs(partFloor) || o.runs(partThroughput) || !o.runs(partThroughput, partFloor) || o.idleJobs != 3 || len(o.controllerArgs) != 2 {
 		t.Errorf("got %+v, %v", o, err)
 	}
-	for _, args := range [][]string{
-		{"--only", "speed"}, {"-o", "yaml"}, {"--pods", "0"}, {"--rounds", "-1"},
-	} {
-		if _, err := parseOptions(args); err == nil {
+	for _, args := range []string{"--only=speed", "--rounds=-1", "--huge-pods=0", "--huge-rounds=0", "--idle-jobs=0", "--idle-job-pods=0", "--idle-pods=0"} {
+		if _, err := parseOptions([]string{args}); err == nil {
 			t.Errorf("%v: no error", args)
 		}
 	}

@@ -12,91 +12,56 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
-// launched holds the cluster and our controller, with all their files below dir.
+// launched holds the cluster and our controller, with all their files in the cluster's folder.
 type launched struct {
-	dir    string
-	root   string // the project's folder
+	*leash.Cluster
 	binary string // our program
 	args   []string
-	keep   bool
 	// fail is called when a process ends unexpectedly.
 	fail func(error)
 	// controller is our controller; manager is kube-controller-manager, once it has been restarted with other flags.
 	controller, manager *child
 	// bare is the floor process.
 	bare *bareClient
-	// metrics holds the URL of each controller's metrics, "" for none.
-	metrics map[side]string
+	// metrics is the URL of our controller's metrics.
+	metrics string
 }
 
-func (l *launched) cluster() string    { return filepath.Join(l.dir, "cluster") }
-func (l *launched) kubeconfig() string { return filepath.Join(l.cluster(), "kubeconfig") }
-func (l *launched) log() string        { return filepath.Join(l.dir, "controller.log") }
+func (l *launched) log() string { return filepath.Join(l.Dir, "controller.log") }
 
 // launch starts the cluster, then our controller. The caller must stop the result, even after an error.
 func launch(ctx context.Context, o options, fail func(error)) (*launched, error) {
-	binary, err := filepath.Abs(o.binary)
+	root, err := os.Getwd() // of make bench
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(binary); err != nil {
-		return nil, fmt.Errorf("our program is not there (%w): build it, or name it with --binary", err)
-	}
-	root, err := projectRoot()
+	binary, err := leash.Binary(root, "BATCHJOB_BINARY")
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "batchjob-bench-")
+	cluster, err := leash.NewCluster(root, "bench")
 	if err != nil {
 		return nil, err
 	}
-	l := &launched{dir: dir, root: root, binary: binary, args: o.controllerArgs, keep: o.keep, fail: fail, metrics: map[side]string{}}
+	l := &launched{Cluster: cluster, binary: binary, args: o.controllerArgs, fail: fail}
 	// Two nodes: the templates name one node; pods without a node name would wrongly get the other.
-	up := []string{"--nodes", "2"}
-	if err := l.tool(ctx, "up", up...); err != nil {
+	if err := l.Up(ctx, "--nodes", "2"); err != nil {
 		return l, err
 	}
-	if l.bare, err = startBareClient(l.root, l.kubeconfig(), fail); err != nil {
+	if l.bare, err = startBareClient(root, l.Kubeconfig, fail); err != nil {
 		return l, err
 	}
 	return l, l.startController()
-}
-
-// projectRoot returns the nearest parent folder that contains the cluster tool.
-func projectRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "hack", "controlplane", "main.go")); err == nil {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", errors.New("not inside the project: hack/controlplane is in no folder above this one")
-		}
-	}
-}
-
-// tool runs the cluster tool. The tool has its own process group, so that Ctrl-C ends it only through ctx and never
-// while it removes the cluster.
-func (l *launched) tool(ctx context.Context, verb string, args ...string) error {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"-C", "hack/controlplane", "run", ".", verb, "--dir", l.cluster()}, args...)...)
-	cmd.Dir, cmd.Stderr = l.root, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
-	cmd.WaitDelay = 20 * time.Second
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("cluster tool, %s: %w", verb, err)
-	}
-	return nil
 }
 
 // startController starts our controller.
@@ -111,17 +76,17 @@ func (l *launched) startController() error {
 		return err
 	}
 	args := []string{
-		"controller", "--kubeconfig", l.kubeconfig(), "--health-probe-bind-address=0",
+		"controller", "--kubeconfig", l.Kubeconfig, "--health-probe-bind-address=0",
 		"--metrics-bind-address=" + address, "--metrics-secure=false", "--kube-api-qps=-1",
 	}
 	cmd := exec.Command(l.binary, append(args, l.args...)...)
 	cmd.Stdout, cmd.Stderr = log, log
-	deployed, err := deployedEnv(l.root)
+	deployed, err := deployedEnv(l.Root)
 	if err != nil {
 		return err
 	}
 	cmd.Env = slices.Concat(deployed, os.Environ()) // The last value of a name counts.
-	l.metrics[ours] = "http://" + address + "/metrics"
+	l.metrics = "http://" + address + "/metrics"
 	l.controller, err = startChild("our controller", cmd, func(c *child) { l.fail(l.lastWords(c)) })
 	return err
 }
@@ -155,11 +120,51 @@ func (l *launched) lastWords(c *child) error {
 
 // stop ends all processes and removes all files, in whatever state they are.
 func (l *launched) stop() error {
-	errs := []error{l.controller.stop(), l.manager.stop(), l.bare.stop(), l.tool(context.Background(), "down")}
-	if l.keep {
-		progress("Our controller's log: %s", l.log())
-	} else {
-		errs = append(errs, os.RemoveAll(l.dir))
+	return errors.Join(l.controller.stop(), l.manager.stop(), l.bare.stop(), l.Release())
+}
+
+// child is a child process with a goroutine that waits for its end. err is valid once ended is closed.
+type child struct {
+	name  string
+	cmd   *exec.Cmd
+	ended chan struct{}
+	err   error
+	// wanted is true once the process was asked to end.
+	wanted atomic.Bool
+}
+
+// startChild starts a process in its own process group, so that Ctrl-C does not reach it directly. unexpected is called
+// if it ends without being asked to.
+func startChild(name string, cmd *exec.Cmd, unexpected func(*child)) (*child, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", name, err)
 	}
-	return errors.Join(errs...)
+	c := &child{name: name, cmd: cmd, ended: make(chan struct{})}
+	go func() {
+		c.err = cmd.Wait()
+		close(c.ended)
+		if !c.wanted.Load() {
+			unexpected(c)
+		}
+	}()
+	return c, nil
+}
+
+func (c *child) pid() int { return c.cmd.Process.Pid }
+
+func (c *child) stop() error {
+	if c == nil {
+		return nil
+	}
+	c.wanted.Store(true)
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		_ = c.cmd.Process.Signal(signal) // it may have ended already
+		select {
+		case <-c.ended:
+			return nil
+		case <-time.After(10 * time.Second):
+		}
+	}
+	return fmt.Errorf("%s (process %d) does not end", c.name, c.pid())
 }

@@ -45,7 +45,7 @@ func (l *launched) restartManager(pid int, flags ...string) error {
 	if err != nil {
 		return err
 	}
-	log, err := os.OpenFile(filepath.Join(l.dir, "manager.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := os.OpenFile(filepath.Join(l.Dir, "manager.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
@@ -82,16 +82,6 @@ func endProcess(pid int) error {
 		time.Sleep(100 * time.Millisecond)
 	}
 	return fmt.Errorf("process %d does not end", pid)
-}
-
-// managerMetrics returns the URL of kube-controller-manager's metrics, which need no authentication.
-func managerMetrics(args []string) string {
-	for _, arg := range args {
-		if port, is := strings.CutPrefix(arg, "--secure-port="); is {
-			return "https://127.0.0.1:" + port + "/metrics"
-		}
-	}
-	return ""
 }
 
 // freeAddress returns an unused loopback address.

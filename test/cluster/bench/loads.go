@@ -24,59 +24,52 @@ type load struct {
 // loadsOf returns loads with a Job of n indexes, all of which succeed or all of which fail, with and without a limit per
 // index.
 func loadsOf(b *bench, n int) []load {
-	indexes := shape{n, true}
 	succeed, fail := fmt.Sprintf("%d indexes succeed", n), fmt.Sprintf("%d indexes fail", n)
 	return []load{
-		{succeed, b.succeeding(indexes)},
-		{succeed + ", limit per index", b.succeeding(indexes, perIndex(1))},
-		{fail, b.failing(indexes, patient)},
-		{fail + ", limit per index", b.failing(indexes, perIndex(0))},
+		{succeed, b.succeeding(n)},
+		{succeed + ", limit per index", b.succeeding(n, perIndex(1))},
+		{fail, b.failing(n, patient)},
+		{fail + ", limit per index", b.failing(n, perIndex(0))},
 	}
 }
 
-// timeGroup runs Jobs until reached returns true for each Job, and removes them. On the floor, the bare client runs the
-// Jobs; the time is its own measurement, without the creation of the Job.
-func timeGroup(ctx context.Context, b *bench, s side, group string, jobs []*batchv1.Job, reached func(*batchv1.Job) (bool, error)) (took time.Duration, err error) {
-	if s != floor {
-		begun := time.Now()
-		if err := b.api.runGroup(ctx, group, jobs, reached); err != nil {
-			return 0, err
-		}
+// timeJob runs a Job until reached returns true, and removes it. On the floor, the bare client runs the Job; the time is
+// its own measurement, without the creation of the Job.
+func (b *bench) timeJob(ctx context.Context, s side, group string, job *batchv1.Job, reached func(*batchv1.Job) (bool, error)) (took time.Duration, err error) {
+	begun := time.Now()
+	if s == floor {
+		_, took, err = b.launched.bare.run(ctx, job)
+	} else {
+		_, err = b.api.runGroup(ctx, group, []*batchv1.Job{job}, reached)
 		took = time.Since(begun)
-		return took, b.api.removeGroup(ctx, group)
 	}
-	for _, job := range jobs {
-		_, one, err := b.launched.bare.run(ctx, job, b.concurrency)
-		if err != nil {
-			return 0, err
-		}
-		took += one
+	if err != nil {
+		return 0, err
 	}
 	return took, b.api.removeGroup(ctx, group)
 }
 
 // succeeding runs one Job, timed from creation to completion.
-func (b *bench) succeeding(indexes shape, variants ...variant) func(context.Context, side) (time.Duration, error) {
+func (b *bench) succeeding(n int, variants ...variant) func(context.Context, side) (time.Duration, error) {
 	return func(ctx context.Context, s side) (time.Duration, error) {
 		group := fmt.Sprintf("succeeding-%d", b.jobs.made)
-		jobs := b.jobs.group(s, group, 1, func(int) (shape, []variant) { return indexes, variants })
-		return timeGroup(ctx, b, s, group, jobs, isComplete)
+		return b.timeJob(ctx, s, group, b.jobs.job(s, shape{n, true}, append(variants, inGroup(group))...), outcome)
 	}
 }
 
 // failing runs one Job whose pods all fail once all of them run, timed from creation until all failures are counted.
-func (b *bench) failing(indexes shape, variants ...variant) func(context.Context, side) (time.Duration, error) {
+func (b *bench) failing(n int, variants ...variant) func(context.Context, side) (time.Duration, error) {
 	return func(ctx context.Context, s side) (took time.Duration, err error) {
 		group := fmt.Sprintf("failing-%d", b.jobs.made)
-		jobs := b.jobs.group(s, group, 1, func(int) (shape, []variant) { return indexes, append([]variant{running(forever)}, variants...) })
+		job := b.jobs.job(s, shape{n, true}, append(variants, running(forever), inGroup(group))...)
 		work, ctx := errgroup.WithContext(ctx)
 		pods, err := b.api.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 		if err != nil {
 			return 0, err
 		}
-		work.Go(func() error { return b.api.failAll(ctx, group, pods.ResourceVersion, indexes.pods, b.concurrency) })
+		work.Go(func() error { return b.api.failAll(ctx, group, pods.ResourceVersion, n) })
 		work.Go(func() (err error) {
-			took, err = timeGroup(ctx, b, s, group, jobs, hasFailed(indexes.pods))
+			took, err = b.timeJob(ctx, s, group, job, hasFailed(n))
 			return err
 		})
 		return took, work.Wait()
@@ -84,7 +77,7 @@ func (b *bench) failing(indexes shape, variants ...variant) func(context.Context
 }
 
 // failAll waits until n pods of the group run, then makes all of them fail.
-func (a api) failAll(ctx context.Context, group, version string, n, concurrency int) error {
+func (a api) failAll(ctx context.Context, group, version string, n int) error {
 	run := map[types.UID]string{}
 	options := groupOf(group)
 	options.ResourceVersion = version

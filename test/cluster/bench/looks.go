@@ -27,12 +27,11 @@ import (
 
 // lookCosts is the cost of a verb that reads a Job.
 type lookCosts struct {
-	Verb     string  `json:"verb"`
-	Seconds  float64 `json:"seconds"`
-	CPU      float64 `json:"cpuSeconds"`
-	Requests int64   `json:"requests"`
-	Bytes    int64   `json:"responseBytes"`
-	Peak     int64   `json:"peakBytes"`
+	Verb            string
+	Seconds, CPU    float64
+	Requests, Bytes int64
+	// Peak is in bytes of resident memory.
+	Peak int64
 }
 
 // watchFor is how long the interactive view stays open.

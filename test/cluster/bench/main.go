@@ -6,9 +6,7 @@
 //
 //	go run ./test/cluster/bench                        # everything, about 20 minutes
 //	go run ./test/cluster/bench --only latency         # one part of it
-//	go run ./test/cluster/bench --pods 10000 --rounds 1
-//	go run ./test/cluster/bench -o json > bench.json   # with every single measurement
-//	go run ./test/cluster/bench --keep -- -v=3         # flags after -- go to our controller
+//	go run ./test/cluster/bench -- --profiling         # flags after -- go to our controller
 //
 // The parts:
 //
@@ -55,32 +53,31 @@ const (
 // allParts are the parts of a run without --only.
 var allParts = []string{partLatency, partSmall, partThroughput, partFloor, partFairness, partHuge, partMany, partIdle}
 
+// The sizes of the parts that have no flags.
+const (
+	samples        = 20 // latency, fairness: Jobs per controller
+	indexedSamples = 10 // latency, small: Indexed Jobs of each load per controller
+	indexes        = 1000
+	concurrency    = 32 // requests of the floor at the same time; our controller makes 24 to 160
+	manyJobs       = 2000
+	manyIndexed    = 200
+	manyIndexes    = 20 // of each of the manyIndexed Jobs
+	giantIndexes   = 100_000
+)
+
 var errUsage = errors.New("usage")
 
 type options struct {
-	binary         string
 	controllerArgs []string
 	only           []string
-	output         string
-	samples        int
-	indexedSamples int
-	pods           int
 	rounds         int
-	concurrency    int
 	hugePods       int
 	hugeRounds     int
-	manyJobs       int
-	manyIndexed    int
-	manyIndexes    int
-	giantPods      int
-	giantFloor     bool
-	cpuProfile     string
 	idlePods       int
 	idleJobs       int
 	idleJobPods    int
 	idleTime       time.Duration
 	timeout        time.Duration
-	keep           bool
 }
 
 func main() { os.Exit(exitCode()) }
@@ -112,37 +109,21 @@ func parseOptions(args []string) (options, error) {
 	var o options
 	var only string
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.StringVar(&o.binary, "binary", "bin/kubectl-batchjob", "our `program`")
 	flags.StringVar(&only, "only", strings.Join(allParts, ","), "`parts` to run, separated by commas; "+partGiant+" runs only if named")
-	flags.StringVar(&o.output, "o", "table", "output `format`: table or json")
-	flags.IntVar(&o.samples, "samples", 20, "latency: 1-pod Jobs per controller")
-	flags.IntVar(&o.indexedSamples, "indexed-samples", 10, "latency, small: Indexed Jobs of each load per controller")
-	flags.IntVar(&o.pods, "pods", 1000, "throughput, floor: indexes of a Job")
 	flags.IntVar(&o.rounds, "rounds", 2, "throughput, floor: Jobs per controller; the table shows the mean")
-	flags.IntVar(&o.concurrency, "concurrency", 32, "floor: requests at the same time (our controller makes 24 to 160)")
 	flags.IntVar(&o.hugePods, "huge-pods", 10_000, "huge, fairness: indexes of the Job")
 	flags.IntVar(&o.hugeRounds, "huge-rounds", 1, "huge: Jobs per controller; the table shows the mean")
-	flags.IntVar(&o.manyJobs, "many-jobs", 2000, "many: Jobs of one pod")
-	flags.IntVar(&o.manyIndexed, "many-indexed", 200, "many: Indexed Jobs")
-	flags.IntVar(&o.manyIndexes, "many-indexes", 20, "many: indexes of each of these")
-	flags.IntVar(&o.giantPods, "giant-pods", 100_000, "giant: indexes of the Job")
-	flags.BoolVar(&o.giantFloor, "giant-floor", true, "giant: measure the floor too")
-	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write profiles of our controller to `PREFIX`-1.pprof and so on, one for each half minute, and PREFIX-heap.pprof")
 	flags.IntVar(&o.idlePods, "idle-pods", 2000, "idle: pods of Deployments (restartPolicy Always)")
 	flags.DurationVar(&o.idleTime, "idle-time", 30*time.Second, "idle: how long these pods keep running, and how long to measure without pods")
 	flags.IntVar(&o.idleJobs, "idle-jobs", 2, "idle: Jobs of the built-in controller")
 	flags.IntVar(&o.idleJobPods, "idle-job-pods", 3000, "idle: indexes of each of these Jobs")
 	flags.DurationVar(&o.timeout, "timeout", 10*time.Minute, "time limit of a single Job, or of Jobs that run together")
-	flags.BoolVar(&o.keep, "keep", false, "keep our controller's log")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return o, err
 	} else if err != nil {
 		return o, errUsage
 	}
 	o.controllerArgs, o.only = flags.Args(), strings.Split(only, ",")
-	if o.cpuProfile != "" {
-		o.controllerArgs = append(o.controllerArgs, "--profiling")
-	}
 	return o, o.validate()
 }
 
@@ -152,10 +133,7 @@ func (o options) validate() error {
 			return fmt.Errorf("--only knows %s, not %q", strings.Join(known, ", "), part)
 		}
 	}
-	if o.output != "table" && o.output != "json" {
-		return fmt.Errorf("-o must be table or json, not %q", o.output)
-	}
-	if min(o.samples, o.indexedSamples, o.pods, o.rounds, o.concurrency, o.hugePods, o.hugeRounds, o.idlePods, o.idleJobs, o.idleJobPods, o.giantPods, o.manyJobs, o.manyIndexed, o.manyIndexes) < 1 {
+	if min(o.rounds, o.hugePods, o.hugeRounds, o.idlePods, o.idleJobs, o.idleJobPods) < 1 {
 		return errors.New("every number must be at least 1")
 	}
 	return nil
@@ -189,13 +167,13 @@ func run(ctx context.Context, o options) (err error) {
 	results, err := b.measure(ctx)
 	if err != nil {
 		// The measurements before an error may have taken an hour.
-		err = errors.Join(err, printReport(os.Stdout, o, newReport(results)))
+		err = errors.Join(err, newReport(results).print(os.Stdout))
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
 		return err
 	}
-	return printReport(os.Stdout, o, newReport(results))
+	return newReport(results).print(os.Stdout)
 }
 
 // pace limits the progress messages of a long measurement to one a minute.

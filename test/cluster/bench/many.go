@@ -6,31 +6,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const (
 	// defaultSyncs is kube-controller-manager's default of --concurrent-job-syncs.
 	defaultSyncs = 5
 	manySyncs    = 50
-	// manyAtOnce is how many Jobs are created at the same time.
-	manyAtOnce = 32
 )
 
 // many is a set of small Jobs that are created at once, measured until all are Complete.
 type many struct {
 	bulk
-	Load string `json:"load"`
-	Jobs int    `json:"jobs"`
+	Load string
+	Jobs int
 	// Syncs is --concurrent-job-syncs of the built-in controller; 0 for ours, which runs with its default.
-	Syncs int `json:"concurrentJobSyncs,omitempty"`
+	Syncs int
 	// Times has each Job's duration in ms, from the request to create it until a watch shows that it is Complete.
-	Times []float64 `json:"ms"`
+	Times []float64
 }
 
 func (m many) perSecond() float64 { return float64(m.Jobs) / m.Seconds }
@@ -41,7 +36,7 @@ func (b *bench) many(ctx context.Context) (list []many, err error) {
 		for _, load := range []struct {
 			jobs  int
 			shape shape
-		}{{b.manyJobs, shape{1, false}}, {b.manyIndexed, shape{b.manyIndexes, true}}} {
+		}{{manyJobs, shape{1, false}}, {manyIndexed, shape{manyIndexes, true}}} {
 			m, err := b.manyJobsOf(ctx, s, syncs, load.jobs, load.shape)
 			if err != nil {
 				return err
@@ -51,7 +46,7 @@ func (b *bench) many(ctx context.Context) (list []many, err error) {
 		}
 		return nil
 	}
-	if err := b.warmUp(ctx, b.manyJobs); err != nil {
+	if err := b.warmUp(ctx, manyJobs); err != nil {
 		return nil, err
 	}
 	if err := run(ours, 0); err != nil {
@@ -73,10 +68,13 @@ func (b *bench) manyJobsOf(ctx context.Context, s side, syncs, n int, each shape
 	defer cancel()
 	m := many{Load: fmt.Sprintf("%d Jobs of %s", n, each), Jobs: n, Syncs: syncs}
 	group := fmt.Sprintf("many-%d", b.jobs.made)
-	jobs := b.jobs.group(s, group, n, func(int) (shape, []variant) { return each, nil })
+	var jobs []*batchv1.Job
+	for range n {
+		jobs = append(jobs, b.jobs.job(s, each, inGroup(group)))
+	}
 	r, err := measured(ctx, b.api, b.processes, s, func() (took time.Duration, err error) {
 		begun := time.Now()
-		m.Times, err = b.api.timeEach(ctx, group, jobs)
+		m.Times, err = b.api.runGroup(ctx, group, jobs, outcome)
 		return time.Since(begun), err
 	})
 	if err != nil {
@@ -84,53 +82,6 @@ func (b *bench) manyJobsOf(ctx context.Context, s side, syncs, n int, each shape
 	}
 	m.bulk = r
 	return m, b.api.removeGroup(ctx, group)
-}
-
-// timeEach creates the Jobs of a group, waits until all are Complete, and returns each Job's duration in ms.
-func (a api) timeEach(ctx context.Context, group string, jobs []*batchv1.Job) ([]float64, error) {
-	version, err := a.version(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var mutex sync.Mutex
-	begun, took := map[string]time.Time{}, map[string]float64{}
-	complete := func(job *batchv1.Job) (bool, error) {
-		is, err := outcome(job)
-		mutex.Lock()
-		defer mutex.Unlock()
-		if _, before := took[job.Name]; is && !before {
-			took[job.Name] = 1000 * time.Since(begun[job.Name]).Seconds()
-		}
-		return is, err
-	}
-	work, ctx := errgroup.WithContext(ctx)
-	work.Go(func() error { return a.untilAll(ctx, group, version, len(jobs), complete) })
-	creations := make(chan *batchv1.Job, len(jobs))
-	for _, job := range jobs {
-		creations <- job
-	}
-	close(creations)
-	for range manyAtOnce {
-		work.Go(func() error {
-			for job := range creations {
-				mutex.Lock()
-				begun[job.Name] = time.Now()
-				mutex.Unlock()
-				if _, err := a.BatchV1().Jobs(namespace).Create(ctx, job, metav1.CreateOptions{}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	if err := work.Wait(); err != nil {
-		return nil, err
-	}
-	var list []float64
-	for _, job := range jobs {
-		list = append(list, took[job.Name])
-	}
-	return list, nil
 }
 
 // addMany compares our controller with the built-in one for each load: with its defaults, and with more syncs at once.
@@ -144,7 +95,7 @@ func (r *report) addMany(all []many) {
 	}
 	if len(all) > 0 {
 		r.note(fmt.Sprintf("Many Jobs: %d are created at the same time; a Job's time is from the request to create it until a watch shows that it is Complete. "+
-			"kube-controller-manager has its default of --concurrent-job-syncs, which is %d, unless the line has another one, and no limit on its requests.", manyAtOnce, defaultSyncs))
+			"kube-controller-manager has its default of --concurrent-job-syncs, which is %d, unless the line has another one, and no limit on its requests.", atOnce, defaultSyncs))
 	}
 }
 

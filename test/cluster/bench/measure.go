@@ -22,54 +22,50 @@ type bench struct {
 
 // results holds all single measurements, in the order in which they were made.
 type results struct {
-	Machine string    `json:"machine"`
-	Pods    int       `json:"pods"`
-	Latency []latency `json:"latency,omitempty"`
-	Small   []latency `json:"small,omitempty"`
-	Bulk    bulks     `json:"throughput,omitempty"`
+	Machine        string
+	Pods, HugePods int
+	Latency        []latency
+	Small          []latency
+	Bulk           bulks
 	// Beside are the Jobs without pods that ran beside a huge Job.
-	Beside   []latency `json:"fairness,omitempty"`
-	Huge     bulks     `json:"huge,omitempty"`
-	HugePods int       `json:"hugePods,omitempty"`
-	Many     []many    `json:"many,omitempty"`
-	Idle     []idle    `json:"idle,omitempty"`
-	Giant    *giant    `json:"giant,omitempty"`
+	Beside []latency
+	Huge   bulks
+	Many   []many
+	Idle   []idle
+	Giant  *giant
 }
 
 // latency is the duration of one Job from creation to Complete.
 type latency struct {
-	Side  side    `json:"side"`
-	Shape string  `json:"shape"`
-	MS    float64 `json:"ms"`
+	Side  side
+	Shape string
+	MS    float64
 }
 
 // bulk is one large Job, or its floor.
 type bulk struct {
-	Side     side          `json:"side"`
-	Seconds  float64       `json:"seconds"`
-	Requests []request     `json:"requests"`
-	counts   requestCounts // Requests, for arithmetic
+	Side     side
+	Seconds  float64
+	Requests requestCounts
 	// CPU is in seconds and Peak in bytes of resident memory, by process.
-	CPU  map[string]float64 `json:"cpuSeconds,omitempty"`
-	Peak map[string]int64   `json:"peakBytes,omitempty"`
+	CPU  map[string]float64
+	Peak map[string]int64
 	// OthersCPU is the CPU seconds of all other processes on the machine.
-	OthersCPU float64 `json:"othersCPUSeconds"`
+	OthersCPU float64
 }
 
 func newBench(o options, l *launched) (*bench, error) {
-	a, err := newAPI(l.kubeconfig())
+	a, err := newAPI(l.Kubeconfig)
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{options: o, launched: l, api: a, processes: findProcesses(l.cluster())}
+	b := &bench{options: o, launched: l, api: a, processes: findProcesses(l.Dir)}
 	if len(b.processes) == 0 {
 		progress("There is no /proc here: no CPU and memory, and no check of the built-in controller's limits.")
 		return b, nil
 	}
 	b.processes[procOurs], b.processes[procBench], b.processes[procFloor] = l.controller.pid(), os.Getpid(), l.bare.process.pid()
-	manager := commandLine(fmt.Sprintf("/proc/%d/cmdline", b.processes[procManager]))
-	l.metrics[builtIn] = managerMetrics(manager)
-	return b, limitsLifted(manager)
+	return b, limitsLifted(commandLine(fmt.Sprintf("/proc/%d/cmdline", b.processes[procManager])))
 }
 
 func (b *bench) measure(ctx context.Context) (results, error) {
@@ -77,14 +73,13 @@ func (b *bench) measure(ctx context.Context) (results, error) {
 	if err != nil {
 		return results{}, err
 	}
-	r := results{Pods: b.pods, HugePods: b.hugePods, Machine: fmt.Sprintf("Kubernetes %s with kwok nodes, %d CPUs, %s/%s", version.GitVersion, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)}
+	r := results{Pods: indexes, HugePods: b.hugePods, Machine: fmt.Sprintf("Kubernetes %s with kwok nodes, %d CPUs, %s/%s", version.GitVersion, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)}
 	progress("Warming up")
 	for _, s := range []side{ours, builtIn} {
 		if _, err := b.latency(ctx, s, shape{20, true}); err != nil {
 			return r, err
 		}
 	}
-	defer b.profiling(ctx, b.cpuProfile)()
 	for _, part := range b.parts(&r) {
 		if !b.runs(part.names...) {
 			continue
@@ -123,7 +118,10 @@ func (b *bench) parts(r *results) []part {
 		{[]string{partSmall}, func(ctx context.Context) (err error) { r.Small, err = small(ctx, b); return err }},
 		{[]string{partThroughput, partFloor}, func(ctx context.Context) (err error) { r.Bulk, err = b.bulks(ctx); return err }},
 		{[]string{partFairness}, func(ctx context.Context) (err error) { r.Beside, err = b.fairness(ctx); return err }},
-		{[]string{partHuge}, func(ctx context.Context) (err error) { r.Huge, err = b.huge(ctx); return err }},
+		{[]string{partHuge}, func(ctx context.Context) (err error) {
+			r.Huge, err = b.bulksOf(ctx, "Huge", b.hugePods, b.hugeRounds, ours, builtIn, floor)
+			return err
+		}},
 		{[]string{partMany}, func(ctx context.Context) (err error) { r.Many, err = b.many(ctx); return err }},
 		{[]string{partGiant}, func(ctx context.Context) (err error) { r.Giant, err = b.giants(ctx); return err }},
 		{[]string{partIdle}, func(ctx context.Context) (err error) { r.Idle, err = b.idle(ctx); return err }},
@@ -136,7 +134,7 @@ func (b *bench) latencies(ctx context.Context) ([]latency, error) {
 		shape   shape
 		samples int
 		sides   []side
-	}{{shape{1, false}, b.samples, []side{ours, builtIn, floor}}, {shape{10, true}, b.indexedSamples, []side{ours, builtIn}}} {
+	}{{shape{1, false}, samples, []side{ours, builtIn, floor}}, {shape{10, true}, indexedSamples, []side{ours, builtIn}}} {
 		progress("Latency, %s: %d Jobs each", m.shape, m.samples)
 		for _, s := range turns(m.samples, m.sides...) {
 			l, err := b.latency(ctx, s, m.shape)
@@ -178,7 +176,7 @@ func (b *bench) latency(ctx context.Context, s side, shape shape) (latency, erro
 	return latency{Side: s, Shape: shape.String(), MS: 1000 * took.Seconds()}, b.api.remove(ctx, job)
 }
 
-func (b *bench) bulks(ctx context.Context) ([]bulk, error) {
+func (b *bench) bulks(ctx context.Context) (bulks, error) {
 	var sides []side
 	if b.runs(partThroughput) {
 		sides = append(sides, ours, builtIn)
@@ -186,15 +184,20 @@ func (b *bench) bulks(ctx context.Context) ([]bulk, error) {
 	if b.runs(partFloor) {
 		sides = append(sides, floor)
 	}
-	if err := b.warmUp(ctx, b.pods); err != nil {
+	return b.bulksOf(ctx, "Throughput", indexes, b.rounds, sides...)
+}
+
+// bulksOf runs Jobs of so many indexes, in turns. Huge Jobs have so many that memory and CPU depend on the pods and
+// hardly on the process itself.
+func (b *bench) bulksOf(ctx context.Context, what string, pods, rounds int, sides ...side) (list bulks, err error) {
+	if err := b.warmUp(ctx, pods); err != nil {
 		return nil, err
 	}
-	var list []bulk
-	order := turns(b.rounds, sides...)
+	order := turns(rounds, sides...)
 	for i, s := range order {
-		r, err := b.bulk(ctx, s, b.pods)
+		r, err := b.bulk(ctx, s, pods)
 		if r.Seconds > 0 {
-			progress("Throughput %d/%d, %d indexes, %s: %.1f s", i+1, len(order), b.pods, s, r.Seconds)
+			progress("%s %d/%d, %d indexes, %s: %.1f s", what, i+1, len(order), pods, s, r.Seconds)
 			list = append(list, r)
 		}
 		if err != nil {
@@ -212,7 +215,7 @@ func (b *bench) warmUp(ctx context.Context, pods int) error {
 	progress("Warming up with %d pods", pods)
 	limited, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	job, _, err := b.launched.bare.run(limited, b.jobs.job(floor, shape{pods, true}), b.concurrency)
+	job, _, err := b.launched.bare.run(limited, b.jobs.job(floor, shape{pods, true}))
 	if err != nil {
 		return err
 	}
@@ -226,7 +229,7 @@ func (b *bench) bulk(ctx context.Context, s side, pods int) (bulk, error) {
 	job := b.jobs.job(s, shape{pods, true})
 	r, err := measured(limited, b.api, b.processes, s, func() (took time.Duration, err error) {
 		if s == floor {
-			job, took, err = b.launched.bare.run(limited, job, b.concurrency)
+			job, took, err = b.launched.bare.run(limited, job)
 		} else {
 			job, took, err = b.api.complete(limited, job)
 		}
@@ -257,9 +260,7 @@ func measured(ctx context.Context, a api, p processes, s side, run func() (time.
 	if err != nil {
 		return bulk{}, err
 	}
-	counts := after.since(before)
 	return bulk{
-		Side: s, Seconds: took.Seconds(), Requests: counts.list(), counts: counts,
-		CPU: used.cpu, Peak: used.peak, OthersCPU: used.others(),
+		Side: s, Seconds: took.Seconds(), Requests: after.since(before), CPU: used.cpu, Peak: used.peak, OthersCPU: used.others(),
 	}, nil
 }

@@ -6,20 +6,19 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 )
 
 // requestKind is a kind of request to the API server. Failed is the HTTP status code if it is 400 or higher, else empty.
 type requestKind struct {
-	Verb        string `json:"verb"`
-	Resource    string `json:"resource"`
-	Subresource string `json:"subresource,omitempty"`
-	Failed      string `json:"failed,omitempty"`
+	Verb        string
+	Resource    string
+	Subresource string
+	Failed      string
 }
 
 func (k requestKind) String() string {
@@ -38,10 +37,9 @@ type requestCounts map[requestKind]int
 
 // parseRequests reads the API server's metrics in the text format.
 func parseRequests(text io.Reader) (requestCounts, error) {
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(text)
+	families, err := parseMetrics(text)
 	if err != nil {
-		return nil, fmt.Errorf("reading the API server's metrics: %w", err)
+		return nil, err
 	}
 	family := families["apiserver_request_total"]
 	if family == nil {
@@ -87,21 +85,16 @@ func (c requestCounts) since(before requestCounts) requestCounts {
 	return d
 }
 
-// request is a requestKind with its count, as in JSON.
-type request struct {
-	requestKind
-	Count int `json:"count"`
-}
-
-func (c requestCounts) list() []request {
-	var list []request
-	for kind, n := range c {
-		list = append(list, request{kind, n})
-	}
-	slices.SortFunc(list, func(a, b request) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.String(), b.String()))
+// String lists the requests, the most frequent first.
+func (c requestCounts) String() string {
+	kinds := slices.SortedFunc(maps.Keys(c), func(a, b requestKind) int {
+		return cmp.Or(cmp.Compare(c[b], c[a]), strings.Compare(a.String(), b.String()))
 	})
-	return list
+	var words []string
+	for _, kind := range kinds {
+		words = append(words, fmt.Sprintf("%s %d", kind, c[kind]))
+	}
+	return strings.Join(words, ", ")
 }
 
 // accounting groups the requests of one run by purpose.

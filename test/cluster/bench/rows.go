@@ -5,11 +5,10 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 func newReport(r results) report {
-	out := report{Results: r, Notes: []string{r.Machine + "."}}
+	out := report{Notes: []string{r.Machine + "."}}
 	for _, s := range []shape{{1, false}, {10, true}} {
 		out.addLatency(r.Latency, s, "", "")
 	}
@@ -29,17 +28,7 @@ func newReport(r results) report {
 		noisy = append(noisy, r.Giant.Floor, r.Giant.Ours)
 	}
 	out.noteNoise(noisy)
-	for i := range out.Rows {
-		out.Rows[i].judge()
-	}
 	return out
-}
-
-func (r *row) judge() {
-	if r.Target != nil && r.Ours != nil {
-		met := r.Target.metBy(*r.Ours)
-		r.Met = &met
-	}
 }
 
 func (r *report) add(id, what string, digits int, ours, builtIn *float64, t *target) {
@@ -70,14 +59,8 @@ func (r *report) addLatency(all []latency, shape shape, where, id string) {
 	}
 	r.Notes = append(r.Notes, fmt.Sprintf("%s%s: Jobs per controller: %d.", shape, where, len(times[ours])))
 	if lowest := percentile(times[floor], 50); lowest != nil {
-		relative := func(s side) *float64 {
-			p50 := percentile(times[s], 50)
-			if p50 != nil {
-				*p50 /= *lowest
-			}
-			return p50
-		}
-		r.add("", fmt.Sprintf("%s: p50 / floor (%.0f ms)", shape, *lowest), 2, relative(ours), relative(builtIn), &target{Limit: 2})
+		p50 := func(s side) *float64 { return multiple(percentile(times[s], 50), *lowest) }
+		r.add("", fmt.Sprintf("%s: p50 / floor (%.0f ms)", shape, *lowest), 2, p50(ours), p50(builtIn), &target{Limit: 2})
 		r.note(shape.String() + ": the floor is a bare client that makes the same writes as our controller, one after the other.")
 	}
 }
@@ -92,7 +75,7 @@ func (r *report) addThroughput(all bulks, pods int) {
 		r.add(id, what, digits, all.mean(ours, of), all.mean(builtIn, of), t)
 	}
 	counted := func(of func(accounting) int, per float64) func(bulk) float64 {
-		return func(b bulk) float64 { return float64(of(account(b.counts))) / per }
+		return func(b bulk) float64 { return float64(of(account(b.Requests))) / per }
 	}
 	add("", fmt.Sprintf("%d indexes, create to Complete, s", pods), 2, nil, bulk.seconds)
 	add("SCL-03", "pods: POST, per pod", 3, &target{Limit: 1}, counted(func(a accounting) int { return a.Create }, n))
@@ -121,13 +104,12 @@ func (r *report) addProcesses(all bulks, where string, mostCPU, mostMemory *targ
 	if mostMemory != nil {
 		cpuID, memoryID = "SCL-04", "SCL-11"
 	}
-	cpu := func(name string) func(bulk) float64 { return func(b bulk) float64 { return b.CPU[name] } }
 	peak := func(name string) func(bulk) float64 {
 		return func(b bulk) float64 { return float64(b.Peak[name]) / 1e6 }
 	}
-	r.add(cpuID, where+"CPU of the controller, s", 2, all.mean(ours, cpu(procOurs)), all.mean(builtIn, cpu(procManager)), mostCPU)
-	r.add("", where+"CPU of kube-controller-manager, s", 2, all.mean(ours, cpu(procManager)), all.mean(builtIn, cpu(procManager)), nil)
-	r.add("", where+"CPU of kube-apiserver, s", 2, all.mean(ours, cpu(procServer)), all.mean(builtIn, cpu(procServer)), nil)
+	r.add(cpuID, where+"CPU of the controller, s", 2, all.mean(ours, cpuOf(procOurs)), all.mean(builtIn, cpuOf(procManager)), mostCPU)
+	r.add("", where+"CPU of kube-controller-manager, s", 2, all.mean(ours, cpuOf(procManager)), all.mean(builtIn, cpuOf(procManager)), nil)
+	r.add("", where+"CPU of kube-apiserver, s", 2, all.mean(ours, cpuOf(procServer)), all.mean(builtIn, cpuOf(procServer)), nil)
 	r.add(memoryID, where+"peak RSS of the controller, MB", 0, all.mean(ours, peak(procOurs)), all.mean(builtIn, peak(procManager)), mostMemory)
 	r.note("CPU and memory of the built-in controller are those of the whole kube-controller-manager, whose garbage collector and others follow our pods too. Ours has the environment of its Deployment (GOMAXPROCS, GOGC).")
 }
@@ -137,21 +119,15 @@ func (r *report) addFloor(all bulks, where string, t *target) {
 	if lowest == nil {
 		return
 	}
-	relative := func(s side) *float64 {
-		mean := all.mean(s, bulk.seconds)
-		if mean != nil {
-			*mean /= *lowest
-		}
-		return mean
-	}
 	id, digits := "", 2
 	if t != nil {
 		id, digits = "SCL-04", 3
 	}
-	r.add(id, fmt.Sprintf("%stime / floor (%.2f s)", where, *lowest), digits, relative(ours), relative(builtIn), t)
+	r.add(id, fmt.Sprintf("%stime / floor (%.2f s)", where, *lowest), digits,
+		multiple(all.mean(ours, bulk.seconds), *lowest), multiple(all.mean(builtIn, bulk.seconds), *lowest), t)
 	r.addFloorCPU(all, where)
 	note := where + "the floor is a bare client that creates the same pods and strips the finalizer of each as it succeeds"
-	if cpu := all.mean(floor, func(b bulk) float64 { return b.CPU[procServer] }); *cpu > 0 {
+	if cpu := all.mean(floor, cpuOf(procServer)); *cpu > 0 {
 		note += fmt.Sprintf("; kube-apiserver used %.2f s of CPU for that", *cpu)
 	}
 	r.note(note + ".")
@@ -163,30 +139,19 @@ const mostOverFloorCPU = 1.3
 // addFloorCPU compares the controllers with the floor process, which makes the same calls and reads the same pod events
 // with the same libraries.
 func (r *report) addFloorCPU(all bulks, where string) {
-	cpu := func(name string) func(bulk) float64 { return func(b bulk) float64 { return b.CPU[name] } }
-	lowest := all.mean(floor, cpu(procFloor))
+	lowest := all.mean(floor, cpuOf(procFloor))
 	if *lowest == 0 {
 		return
 	}
-	relative := func(s side, name string) *float64 {
-		mean := all.mean(s, cpu(name))
-		if mean != nil {
-			*mean /= *lowest
-		}
-		return mean
-	}
 	r.add("", fmt.Sprintf("%sCPU of the controller / bare client (%.2f s)", where, *lowest), 2,
-		relative(ours, procOurs), relative(builtIn, procManager), &target{Limit: mostOverFloorCPU})
+		multiple(all.mean(ours, cpuOf(procOurs)), *lowest), multiple(all.mean(builtIn, cpuOf(procManager)), *lowest), &target{Limit: mostOverFloorCPU})
 }
 
 // note adds a note unless it exists.
 func (r *report) note(text string) {
-	for _, known := range r.Notes {
-		if known == text {
-			return
-		}
+	if !slices.Contains(r.Notes, text) {
+		r.Notes = append(r.Notes, text)
 	}
-	r.Notes = append(r.Notes, text)
 }
 
 // noteNoise adds a warning if other processes used more than 5 % of the CPU time.
@@ -208,6 +173,8 @@ func (r *report) noteNoise(all bulks) {
 type bulks []bulk
 
 func (b bulk) seconds() float64 { return b.Seconds }
+
+func cpuOf(process string) func(bulk) float64 { return func(b bulk) float64 { return b.CPU[process] } }
 
 func (all bulks) of(s side) bulks {
 	var list bulks
@@ -236,15 +203,11 @@ func (all bulks) mean(s side, of func(bulk) float64) *float64 {
 func (all bulks) otherRequests(s side) string {
 	sum := requestCounts{}
 	for _, b := range all.of(s) {
-		for kind, n := range account(b.counts).Other {
+		for kind, n := range account(b.Requests).Other {
 			sum[kind] += n
 		}
 	}
-	var words []string
-	for _, request := range sum.list() {
-		words = append(words, fmt.Sprintf("%s %d", request.requestKind, request.Count))
-	}
-	return strings.Join(words, ", ")
+	return sum.String()
 }
 
 // addHuge adds the project's targets for a Job of 10,000 pods.
@@ -253,7 +216,7 @@ func (r *report) addHuge(all bulks, pods int) {
 		return
 	}
 	where := fmt.Sprintf("%d indexes: ", pods)
-	perPod := func(b bulk) float64 { return float64(account(b.counts).all()) / float64(pods) }
+	perPod := func(b bulk) float64 { return float64(account(b.Requests).all()) / float64(pods) }
 	r.add("SCL-04", where+"create to Complete, s", 1, all.mean(ours, bulk.seconds), all.mean(builtIn, bulk.seconds), nil)
 	r.addFloor(all, where, &target{Limit: 1.03})
 	r.add("SCL-03", where+"requests per pod, status and events too", 4, all.mean(ours, perPod), all.mean(builtIn, perPod), &target{Limit: 2.01})

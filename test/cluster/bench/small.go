@@ -20,8 +20,8 @@ func small(ctx context.Context, b *bench) ([]latency, error) {
 	}
 	var list []latency
 	for _, l := range loads {
-		progress("Small Jobs, %s: %d each", l.what, b.indexedSamples)
-		for _, s := range turns(b.indexedSamples, ours, builtIn, floor) {
+		progress("Small Jobs, %s: %d each", l.what, indexedSamples)
+		for _, s := range turns(indexedSamples, ours, builtIn, floor) {
 			took, err := func() (took latency, err error) {
 				ctx, cancel := context.WithTimeout(ctx, b.timeout)
 				defer cancel()

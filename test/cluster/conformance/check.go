@@ -19,7 +19,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/conformance/suite"
 )
 
-const cleanUpTime = 30 * time.Second
+const (
+	// caseTime is the time after which a case fails, parallel the number of cases that run at once.
+	caseTime    = 2 * time.Minute
+	parallel    = 16
+	cleanUpTime = 30 * time.Second
+)
 
 // check runs cases on the cluster and removes the objects that it has created.
 func check(ctx context.Context, o *options, chosen []suite.Case, progress io.Writer) (r *report.Report, err error) {
@@ -31,11 +36,17 @@ func check(ctx context.Context, o *options, chosen []suite.Case, progress io.Wri
 	if err != nil {
 		return nil, fmt.Errorf("reading the version of the API server: %w", err)
 	}
-	namespace, remove, err := namespaceOf(ctx, o, client)
+	namespaces := client.CoreV1().Namespaces()
+	stored, err := namespaces.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "conformance-"}}, metav1.CreateOptions{})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("creating a namespace: %w", err)
 	}
-	defer func() { err = errors.Join(err, remove()) }()
+	namespace := stored.Name
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.Background(), cleanUpTime)
+		defer cancel()
+		err = errors.Join(err, namespaces.Delete(ctx, namespace, metav1.DeleteOptions{}))
+	}()
 	kubelet, err := kubeletOf(ctx, o, config, client, namespace)
 	if err != nil {
 		return nil, err
@@ -45,7 +56,7 @@ func check(ctx context.Context, o *options, chosen []suite.Case, progress io.Wri
 	done := 0
 	r.Results, err = suite.Run(ctx, suite.Config{
 		Client: client, Namespace: namespace, ManagedBy: o.managedBy, Kubelet: kubelet,
-		Timeout: o.timeout, Parallel: o.parallel,
+		Timeout: caseTime, Parallel: parallel,
 	}, chosen, func(result suite.Result) {
 		done++
 		fmt.Fprintf(progress, "%d/%d %s: %s\n", done, len(chosen), result.Case.Name, result.Outcome)
@@ -65,23 +76,6 @@ func connect(o *options) (*rest.Config, kubernetes.Interface, error) {
 	config.UserAgent = "batchjob-conformance"
 	client, err := kubernetes.NewForConfig(config)
 	return config, client, err
-}
-
-// namespaceOf returns the namespace for the Jobs, and a function that removes the namespace if check created it.
-func namespaceOf(ctx context.Context, o *options, client kubernetes.Interface) (name string, remove func() error, err error) {
-	if o.namespace != "" {
-		return o.namespace, func() error { return nil }, nil
-	}
-	namespaces := client.CoreV1().Namespaces()
-	stored, err := namespaces.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "conformance-"}}, metav1.CreateOptions{})
-	if err != nil {
-		return "", nil, fmt.Errorf("creating a namespace: %w", err)
-	}
-	return stored.Name, func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), cleanUpTime)
-		defer cancel()
-		return namespaces.Delete(ctx, stored.Name, metav1.DeleteOptions{})
-	}, nil
 }
 
 func kubeletOf(ctx context.Context, o *options, config *rest.Config, client kubernetes.Interface, namespace string) (pods.Kubelet, error) {

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/conformance/report"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/conformance/suite"
@@ -18,14 +17,11 @@ import (
 type options struct {
 	kubeconfig, context string
 	managedBy           string
-	namespace           string
 	pods, image         string
 	output              report.Format
 	run                 string
 	match               *regexp.Regexp
 	list, fast          bool
-	timeout             time.Duration
-	parallel            int
 }
 
 // Values of --pods: how pods run.
@@ -67,15 +63,12 @@ func parse(args []string, out io.Writer) (*options, error) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "Path to the kubeconfig `file`; by default that of kubectl")
 	flags.StringVar(&o.context, "context", "", "`Name` of the context in the kubeconfig file")
 	flags.StringVar(&o.managedBy, "managed-by", "", "spec.managedBy of the Jobs: the `name` of the controller to test. Without it, the Jobs are for the built-in controller")
-	flags.StringVar(&o.namespace, "namespace", "", "Existing `namespace` for the Jobs; by default a new one, which is deleted at the end")
 	flags.StringVar(&o.pods, "pods", podsSimulated, "How pods run: simulated, on a node that this program adds and removes, without containers; or image, on the nodes of the cluster. One of `(simulated, image)`")
 	flags.StringVar(&o.image, "image", "busybox:1.36", "`Image` for --pods image; it needs sh, cat, mv and sleep")
 	flags.Var(&o.output, "o", "Output `format`. One of: (text, json, junit)")
 	flags.StringVar(&o.run, "run", "", "Run only the cases whose names match this regular `expression`")
 	flags.BoolVar(&o.list, "list", false, "List the cases without running them")
 	flags.BoolVar(&o.fast, "fast", false, "Leave out the cases that wait for a back-off or a deadline")
-	flags.DurationVar(&o.timeout, "timeout", 2*time.Minute, "`Duration` after which a case fails")
-	flags.IntVar(&o.parallel, "parallel", 16, "`Number` of cases that run at once")
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(out, usage)
@@ -98,10 +91,6 @@ func (o *options) validate(arguments []string) error {
 		return fmt.Errorf("unexpected argument %q", arguments[0])
 	case o.pods != podsSimulated && o.pods != podsImage:
 		return fmt.Errorf("--pods must be simulated or image, not %q", o.pods)
-	case o.timeout <= 0:
-		return fmt.Errorf("--timeout must be positive, not %v", o.timeout)
-	case o.parallel < 1:
-		return fmt.Errorf("--parallel must be 1 or more, not %d", o.parallel)
 	case o.managedBy != "" && !strings.Contains(o.managedBy, "/"):
 		return fmt.Errorf("--managed-by must be a domain-prefixed path such as example.com/x, not %q", o.managedBy)
 	}

@@ -2,6 +2,7 @@ package clitest
 
 import (
 	"encoding/json"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -30,7 +31,7 @@ type API struct {
 	Mu      sync.Mutex
 	Jobs    []*unstructured.Unstructured
 	version int
-	events  []fakeEvent
+	events  []change
 	changed chan struct{} // closed and replaced on every change
 	watches int           // number of watches opened so far
 	drops   int           // number of calls of DropWatches
@@ -43,12 +44,6 @@ type API struct {
 	CronJobs []*batchv1.CronJob // readable CronJobs, in any namespace
 	// Answers are JSON documents of other paths, such as "version".
 	Answers map[string]any
-}
-
-type fakeEvent struct {
-	version int
-	kind    string
-	job     *unstructured.Unstructured
 }
 
 // Status is an error response of the API server.
@@ -128,7 +123,7 @@ func (f *API) find(job *unstructured.Unstructured) int {
 }
 
 func (f *API) record(kind string, job *unstructured.Unstructured) {
-	f.events = append(f.events, fakeEvent{version: f.version, kind: kind, job: job})
+	f.events = append(f.events, change{f.version, kind, job})
 	f.wake()
 }
 
@@ -267,39 +262,21 @@ func ReadsAllPods(r *http.Request) bool {
 
 func (f *API) serveWatch(w http.ResponseWriter, r *http.Request, namespace string) {
 	query := r.URL.Query()
-	from, _ := strconv.Atoi(query.Get("resourceVersion"))
 	f.Mu.Lock()
 	f.watches++
 	drops := f.drops
 	f.Mu.Unlock()
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusOK)
-	for {
-		w.(http.Flusher).Flush()
+	serveChanges(w, r, func(from int) (<-chan struct{}, []change, bool) {
+		f.Await(r)
 		f.Mu.Lock()
-		changed, events, gone, dropped := f.changed, f.events, from < f.expired, f.drops != drops
-		f.Mu.Unlock()
-		if gone {
-			writeEvent(w, "ERROR", StatusObject(&Status{410, "Expired", "too old resource version"}, ""))
-			return
+		defer f.Mu.Unlock()
+		if from < f.expired {
+			return nil, []change{{math.MaxInt, "ERROR", StatusObject(&Status{410, "Expired", "too old resource version"}, "")}}, true
 		}
-		for _, event := range events {
-			if event.version > from && selected(event.job, namespace, query.Get("labelSelector"), query.Get("fieldSelector")) {
-				from = event.version
-				writeEvent(w, event.kind, event.job.Object)
-			}
-		}
-		w.(http.Flusher).Flush()
-		if dropped {
-			return
-		}
-		select {
-		case <-changed:
-			f.Await(r)
-		case <-r.Context().Done():
-			return
-		}
-	}
+		return f.changed, slices.DeleteFunc(slices.Clone(f.events), func(c change) bool {
+			return !selected(c.object.(*unstructured.Unstructured), namespace, query.Get("labelSelector"), query.Get("fieldSelector"))
+		}), f.drops != drops
+	})
 }
 
 func selected(job *unstructured.Unstructured, namespace, labelSelector, fieldSelector string) bool {
@@ -331,10 +308,6 @@ func StatusObject(s *Status, name string) map[string]any {
 // WriteStatus answers with an error about a Job.
 func WriteStatus(w http.ResponseWriter, s *Status, name string) {
 	WriteJSON(w, s.Code, StatusObject(s, name))
-}
-
-func writeEvent(w http.ResponseWriter, kind string, object map[string]any) {
-	_ = json.NewEncoder(w).Encode(map[string]any{"type": kind, "object": object})
 }
 
 // WriteJSON answers with an object.

@@ -2,7 +2,6 @@
 package clitest
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -26,7 +25,7 @@ type Pods struct {
 	Mu       sync.Mutex
 	Pods     []*corev1.Pod
 	version  int
-	events   []fakePodEvent
+	events   []change
 	changed  chan struct{}
 	Logs     map[string]*Log // by pod/container; the suffix /previous is the previous container's log
 	requests []string        // for logs, as pod?query, in order
@@ -37,12 +36,6 @@ type Pods struct {
 	cuts     int
 	Blind    bool               // watches deliver nothing
 	Refuse   map[string]*Status // errors for log requests, by pod
-}
-
-type fakePodEvent struct {
-	version int
-	kind    string
-	pod     *corev1.Pod
 }
 
 // Log is a container's log: one line per second starting at 12:00:00, unless a line sets another time.
@@ -89,7 +82,7 @@ func (f *Pods) Put(pod *corev1.Pod) {
 		} else {
 			f.Pods = append(f.Pods, pod)
 		}
-		f.events = append(f.events, fakePodEvent{version: f.version, kind: kind, pod: pod})
+		f.record(kind, pod)
 	})
 }
 
@@ -98,9 +91,15 @@ func (f *Pods) Remove(name string) {
 	f.Locked(func() {
 		f.version++
 		i := slices.IndexFunc(f.Pods, func(p *corev1.Pod) bool { return p.Name == name })
-		f.events = append(f.events, fakePodEvent{version: f.version, kind: "DELETED", pod: f.Pods[i]})
+		f.record("DELETED", f.Pods[i])
 		f.Pods = slices.Delete(f.Pods, i, i+1)
 	})
+}
+
+func (f *Pods) record(kind string, pod *corev1.Pod) {
+	pod = pod.DeepCopy()
+	pod.TypeMeta = metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}
+	f.events = append(f.events, change{f.version, kind, pod})
 }
 
 // Write appends lines to a log, each a second after the previous line.
@@ -168,32 +167,15 @@ func (f *Pods) serve(w http.ResponseWriter, r *http.Request) bool {
 }
 
 func (f *Pods) serveWatch(w http.ResponseWriter, r *http.Request) {
-	from, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
-	f.Mu.Lock()
-	f.Watches++
-	f.Mu.Unlock()
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusOK)
-	for {
-		w.(http.Flusher).Flush()
+	f.Locked(func() { f.Watches++ })
+	serveChanges(w, r, func(int) (<-chan struct{}, []change, bool) {
 		f.Mu.Lock()
-		changed, events, blind := f.changed, f.events, f.Blind
-		f.Mu.Unlock()
-		for _, event := range events {
-			if event.version > from && !blind {
-				from = event.version
-				object := event.pod.DeepCopy()
-				object.TypeMeta = metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}
-				_ = json.NewEncoder(w).Encode(map[string]any{"type": event.kind, "object": object})
-			}
+		defer f.Mu.Unlock()
+		if f.Blind {
+			return f.changed, nil, false
 		}
-		w.(http.Flusher).Flush()
-		select {
-		case <-changed:
-		case <-r.Context().Done():
-			return
-		}
-	}
+		return f.changed, slices.Clone(f.events), false
+	})
 }
 
 func (f *Pods) serveLog(w http.ResponseWriter, r *http.Request, pod string) {

@@ -109,8 +109,39 @@ func asMap(object any) map[string]any {
 
 // WatchForever answers a watch request that delivers nothing.
 func WatchForever(w http.ResponseWriter, r *http.Request) {
+	serveChanges(w, r, func(int) (<-chan struct{}, []change, bool) { return nil, nil, false })
+}
+
+// change is a version of an object that watches deliver.
+type change struct {
+	version int
+	kind    string
+	object  any
+}
+
+// serveChanges answers a watch request with the changes after its version. look returns a channel that the next change
+// closes, all changes so far, and whether the watch ends.
+func serveChanges(w http.ResponseWriter, r *http.Request, look func(from int) (changed <-chan struct{}, all []change, ended bool)) {
+	from, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
-	w.(http.Flusher).Flush()
-	<-r.Context().Done()
+	for {
+		w.(http.Flusher).Flush()
+		changed, all, ended := look(from)
+		for _, c := range all {
+			if c.version > from {
+				from = c.version
+				_ = json.NewEncoder(w).Encode(map[string]any{"type": c.kind, "object": c.object})
+			}
+		}
+		w.(http.Flusher).Flush()
+		if ended {
+			return
+		}
+		select {
+		case <-changed:
+		case <-r.Context().Done():
+			return
+		}
+	}
 }

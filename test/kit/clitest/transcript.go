@@ -19,6 +19,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/goldenfile"
 )
 
 // Transcripts runs the scripts testdata/*.txtar. Their command "session FILE" runs the lines of the file that start with $, and
@@ -37,7 +38,7 @@ func (f Program) Transcripts(t *testing.T) {
 	}
 	type key struct{}
 	testscript.Run(t, testscript.Params{
-		Files: files, UpdateScripts: *rewrite,
+		Files: files, UpdateScripts: goldenfile.Rewrites(),
 		Setup: func(env *testscript.Env) error {
 			env.Values[key{}] = env.T()
 			return nil

@@ -1,5 +1,4 @@
-// Package goldenfile compares what a test makes with a file, which -rewrite writes anew. Tests that use datadriven or clitest have
-// a flag of that name already, and cannot use this package.
+// Package goldenfile compares what a test makes with a file, which -rewrite writes anew.
 package goldenfile
 
 import (
@@ -9,10 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/cockroachdb/datadriven" // Defines -rewrite.
+
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the diff")
+// Rewrites reports whether the flag -rewrite is set.
+func Rewrites() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
 // Rewriting reports whether the files are written anew.
 func Rewriting() bool { return *rewrite }
@@ -20,7 +22,7 @@ func Rewriting() bool { return *rewrite }
 // Compare compares a text with the file at path.
 func Compare(t testing.TB, path, got string) {
 	t.Helper()
-	if *rewrite {
+	if Rewrites() {
 		assert.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		assert.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 	}
@@ -42,7 +44,7 @@ func CompareSection(t testing.TB, page, begin, end, got string) {
 	case !found || !ended:
 		t.Fatalf("%s has no %s", page, begin)
 	case section == got:
-	case *rewrite:
+	case Rewrites():
 		assert.NoError(t, os.WriteFile(page, []byte(before+begin+"\n"+got+end+"\n"+after), 0o644))
 	default:
 		t.Errorf("%s, %s, is not up to date: run this test with -rewrite, and read the diff", page, begin)

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,12 +34,7 @@ var targetLabels = []string{"job", "namespace", "instance", "pod", "service", "e
 
 // has reports whether series with this name can have the label.
 func (s series) has(metric, label string) bool {
-	for _, l := range append(s[metric], targetLabels...) {
-		if l == label {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s[metric], label) || slices.Contains(targetLabels, label)
 }
 
 func (s series) addHistogram(name string, labels []string) {

@@ -2,11 +2,7 @@ package structure
 
 import (
 	"go/ast"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
@@ -17,28 +13,12 @@ var measures = []string{"runtime.ReadMemStats", "runtime.NumGoroutine", "testing
 
 // Tests measure nothing that depends on how busy the machine is: they count, and leave limits to test/kit/measure.
 func TestOnlyBenchmarksMeasureTheProcess(t *testing.T) {
-	files := 0
-	for _, dir := range []string{"cmd", "config", "hack", "internal", "pkg", "test"} {
-		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			files++
-			for _, call := range measuresOf(parseComments(t, path, text)) {
+	for path, file := range code(t, everything...) {
+		if isTest(path) {
+			for _, call := range measuresOf(file) {
 				t.Errorf("%s calls %s outside of a benchmark: count, or use test/kit/measure", path, call)
 			}
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
 		}
-	}
-	if files < 200 {
-		t.Errorf("only %d files", files)
 	}
 }
 
@@ -91,6 +71,6 @@ func TestMeasuresOf(t *testing.T) {
 		"//go:build !race\n\npackage p\nfunc TestX(t *testing.T) { measure.Live() }":               {"measure.Live"},
 		"package p\nfunc TestX(t *testing.T) { measure.CheckAllocated(t, 9, f); measure.Size(1) }": nil,
 	} {
-		assert.SlicesEqual(t, measuresOf(parseComments(t, "p_test.go", text)), want, text)
+		assert.SlicesEqual(t, measuresOf(parsed(t, text)), want, text)
 	}
 }

@@ -2,10 +2,7 @@ package structure
 
 import (
 	"go/ast"
-	"io/fs"
-	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
@@ -14,23 +11,14 @@ import (
 // The name of a test is the behavior that it tests; ids of requirements are in its comment.
 func TestNamesOfTestsAreBehavior(t *testing.T) {
 	tests := 0
-	for _, dir := range []string{"cmd", "config", "hack", "internal", "pkg", "test"} {
-		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, "_test.go") {
-				return err
+	for path, file := range code(t, everything...) {
+		for _, declaration := range file.Decls {
+			f, isFunc := declaration.(*ast.FuncDecl)
+			if !isTest(path) || !isFunc || f.Recv != nil || !testName.MatchString(f.Name.Name) {
+				continue
 			}
-			for _, declaration := range parseComments(t, path, nil).Decls {
-				f, isFunc := declaration.(*ast.FuncDecl)
-				if !isFunc || f.Recv != nil || !testName.MatchString(f.Name.Name) {
-					continue
-				}
-				tests++
-				assert.Equalf(t, problemOfName(f.Name.Name), "", "%s: %s", path, f.Name.Name)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
+			tests++
+			assert.Equalf(t, problemOfName(f.Name.Name), "", "%s: %s", path, f.Name.Name)
 		}
 	}
 	if tests < 1000 {

@@ -2,8 +2,6 @@ package structure
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -41,30 +39,11 @@ func anyOf(expressions []string) *regexp.Regexp {
 
 // Comments say what a thing is, with a noun: readers do not know us. CONTRIBUTING has examples.
 func TestCommentsAreInPlainWords(t *testing.T) {
-	for _, dir := range []string{"cmd", "internal", "pkg", "test", "hack"} {
-		files := 0
-		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") {
-				return err
-			}
-			files++
-			for _, phrase := range dialectOf(parseComments(t, path, nil)) {
-				t.Errorf("%s: a comment has %q: name the thing", path, phrase)
-			}
-			return nil
-		})
-		if err != nil || files == 0 {
-			t.Errorf("%s: %d files, %v", dir, files, err)
+	for path, file := range code(t, everything...) {
+		for _, phrase := range dialectOf(file) {
+			t.Errorf("%s: a comment has %q: name the thing", path, phrase)
 		}
 	}
-}
-
-// parseComments parses a file; text, if not nil, is its content.
-func parseComments(t *testing.T, path string, text any) *ast.File {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ParseComments)
-	assert.NoError(t, err)
-	return file
 }
 
 // dialectOf returns the phrases in the comments of a file.
@@ -126,7 +105,7 @@ func TestDialectOf(t *testing.T) {
 		"It reports whether one that failed is in the list.":  nil,
 		"The pods that failed, and those that the Job needs.": nil,
 	} {
-		assert.SlicesEqual(t, dialectOf(parseComments(t, "p.go", "package p\n\n// "+comment+"\nvar x int\n")), want, comment)
+		assert.SlicesEqual(t, dialectOf(parsed(t, "package p\n\n// "+comment+"\nvar x int\n")), want, comment)
 	}
 }
 

@@ -2,15 +2,10 @@ package structure
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // methodsAtMost is the maximum number of methods of a type, tests included. Every method may use every field: a type
@@ -26,8 +21,16 @@ var largeReceivers = []string{
 
 func TestReceiversHaveFewMethods(t *testing.T) {
 	methods := map[string]int{}
-	for _, dir := range []string{"cmd", "config", "hack", "internal", "pkg", "test"} {
-		countMethods(t, dir, methods)
+	for path, file := range code(t, everything...) {
+		folder := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), root+"/")
+		if strings.HasSuffix(file.Name.Name, "_test") { // External tests are in a package of their own.
+			folder += "_test"
+		}
+		for _, declaration := range file.Decls {
+			if f, ok := declaration.(*ast.FuncDecl); ok && f.Recv != nil {
+				methods[folder+"."+receiverName(f.Recv.List[0].Type)]++
+			}
+		}
 	}
 	for receiver, n := range methods {
 		if n > methodsAtMost && !slices.Contains(largeReceivers, receiver) {
@@ -43,35 +46,6 @@ func TestReceiversHaveFewMethods(t *testing.T) {
 	if len(methods) < 500 {
 		t.Errorf("only %d types with methods found", len(methods))
 	}
-}
-
-// countMethods adds the numbers of methods of the types below a folder, by package and type.
-func countMethods(t *testing.T, dir string, methods map[string]int) {
-	t.Helper()
-	err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") {
-			return err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		folder, err := filepath.Rel(root, filepath.Dir(path))
-		if err != nil {
-			return err
-		}
-		// External tests are in a package of their own.
-		if strings.HasSuffix(file.Name.Name, "_test") {
-			folder += "_test"
-		}
-		for _, declaration := range file.Decls {
-			if f, ok := declaration.(*ast.FuncDecl); ok && f.Recv != nil {
-				methods[filepath.ToSlash(folder)+"."+receiverName(f.Recv.List[0].Type)]++
-			}
-		}
-		return nil
-	})
-	assert.NoError(t, err, dir)
 }
 
 // receiverName returns the type's name in (r T), (r *T) and (r *T[P]).

@@ -18,10 +18,8 @@ import (
 
 var (
 	sequences = flag.Int("sequences", 200, "how many random sequences to compare")
-	limit     = flag.Duration("for", 0, "how long to begin new sequences; 0 for no limit")
 	firstSeed = flag.Uint64("seed", 1, "the seed of the first sequence; each of the others has the next one")
 	replay    = flag.String("replay", "testdata/found.txt", "a file with calls to compare")
-	workers   = flag.Int("workers", 8, "how many sequences to compare at once")
 )
 
 var (

@@ -58,24 +58,18 @@ func found[T any](object *T, name string) (*T, error) {
 	return object, nil
 }
 
-func (v virtual) createJob(job *batchv1.Job) (*batchv1.Job, error) {
-	return v.store.CreateJob(job)
-}
-
-func (v virtual) updateJob(job *batchv1.Job, edit func(*batchv1.Job)) (*batchv1.Job, error) {
-	return v.store.EditJob(job.Name, edit)
-}
-
+func (v virtual) createJob(job *batchv1.Job) (*batchv1.Job, error) { return v.store.CreateJob(job) }
 func (v virtual) updateStatus(job *batchv1.Job) (*batchv1.Job, error) {
 	return v.store.UpdateJobStatus(job)
 }
-
 func (v virtual) deleteJob(name string, how metav1.DeletionPropagation) error {
 	return v.store.DeleteJob(name, how)
 }
+func (v virtual) createPod(pod *corev1.Pod) (*corev1.Pod, error) { return v.store.CreatePod(pod) }
+func (v virtual) evictPod(name string) error                     { return v.store.EvictPod(name) }
 
-func (v virtual) createPod(pod *corev1.Pod) (*corev1.Pod, error) {
-	return v.store.CreatePod(pod)
+func (v virtual) updateJob(job *batchv1.Job, edit func(*batchv1.Job)) (*batchv1.Job, error) {
+	return v.store.EditJob(job.Name, edit)
 }
 
 func (v virtual) bindPod(name, node string) error {
@@ -99,8 +93,6 @@ func (v virtual) deletePod(name string, options metav1.DeleteOptions) error {
 	_, err := v.store.DeletePodWith(name, options)
 	return err
 }
-
-func (v virtual) evictPod(name string) error { return v.store.EvictPod(name) }
 
 func (v virtual) terminate() error {
 	v.store.Terminate()

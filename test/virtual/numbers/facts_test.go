@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -266,7 +265,7 @@ func (f facts) readRow(o output) {
 	between := regexp.MustCompile(` {2,}`)
 	at := 0
 	for name := range slices.Values(between.Split(header, -1)) {
-		cell := strings.TrimSpace(cellAt(row, at, at+utf8.RuneCountInString(name)))
+		cell := strings.TrimSpace(cellAt(row, at))
 		at += len(name)
 		at += len(header[at:]) - len(strings.TrimLeft(header[at:], " "))
 		switch {
@@ -284,7 +283,7 @@ func (f facts) readRow(o output) {
 }
 
 // cellAt returns the cell that begins at a column of a table.
-func cellAt(row string, at, _ int) string {
+func cellAt(row string, at int) string {
 	if at >= len(row) {
 		return ""
 	}

@@ -8,19 +8,18 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim/simevents"
 )
 
 // history is the history of a virtual cluster.
 type history struct {
 	world   *sim.World
 	commits []stored
-	events  []input.Event
+	events  *simevents.Recorder
 }
 
 // stored is a write and its time.
@@ -32,7 +31,8 @@ type stored struct {
 func newHistory(seed uint64, rng *rand.Rand) *history {
 	h := &history{}
 	o := sim.Options{Seed: seed, OnCommit: h.committed, MaxWrites: 5000}
-	o.Controller.Recorder = recorder{h}
+	h.events = simevents.New(func() time.Time { return h.world.Now() })
+	o.Controller.Recorder = recorder{h.events}
 	if rng.IntN(3) == 0 {
 		o.Fault = func(sim.Call) sim.Fault {
 			if rng.IntN(16) > 0 {
@@ -87,32 +87,19 @@ func (h *history) pods(job types.UID, at time.Time) []*corev1.Pod {
 	})
 }
 
-// recorder stores the controller's events, aggregated as in the API.
-type recorder struct{ *history }
+// recorder counts the pods of an event, as the controller's own writer does.
+type recorder struct{ *simevents.Recorder }
 
-func (r recorder) add(e input.Event) {
-	e.First, e.Last = r.world.Now().Truncate(time.Second), r.world.Now().Truncate(time.Second)
-	e.Source = "batchjob-controller"
-	r.events = append(r.events, e)
-}
-
-func (r recorder) Event(_ runtime.Object, kind, reason, message string) {
-	r.add(input.Event{Type: kind, Reason: reason, Message: message, Count: 1})
-}
-
-func (r recorder) Eventf(runtime.Object, string, string, string, ...any) {}
-
-func (r recorder) AnnotatedEventf(runtime.Object, map[string]string, string, string, string, ...any) {
-}
-
-func (r recorder) Pods(_ *batchv1.Job, reason, verb string, names []string) {
+func (r recorder) Pods(job *batchv1.Job, reason, verb string, names []string) {
 	for _, name := range names {
-		r.add(input.Event{Type: corev1.EventTypeNormal, Reason: reason, Message: verb + " pod: " + name, Count: 1})
+		r.Event(job, corev1.EventTypeNormal, reason, verb+" pod: "+name)
 	}
 }
 
-func (r recorder) Failures(_ *batchv1.Job, reason string, f cause.Record, n int) {
-	r.add(input.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: f.Text(), Count: int32(n), Failed: &f})
+func (r recorder) Failures(job *batchv1.Job, reason string, f cause.Record, n int) {
+	for range n {
+		r.AnnotatedEventf(job, f.Annotations(), corev1.EventTypeWarning, reason, "%s", f.Text())
+	}
 }
 
 func (r recorder) Finished(*batchv1.Job) {}

@@ -107,24 +107,6 @@ func TestMissingTimesHaveNoAge(t *testing.T) {
 	}
 }
 
-// A condition without lastTransitionTime, which is optional, is left out of the timeline.
-// Requirements: CLI-13
-func TestConditionWithoutATimeIsExplained(t *testing.T) {
-	for seed := uint64(0); ; seed++ {
-		for _, m := range momentsOf(seed) {
-			if len(m.input.Job.Status.Conditions) == 0 {
-				continue
-			}
-			m.input.Job = m.input.Job.DeepCopy()
-			for i := range m.input.Job.Status.Conditions {
-				m.input.Job.Status.Conditions[i].LastTransitionTime.Reset()
-			}
-			checkTexts(t, &m, sinceNever)
-			return
-		}
-	}
-}
-
 // FuzzHostileStatuses renders all outputs of Jobs with times from the year 0 to 9999, and with the largest numbers and
 // longest lists, and replays them as an explanation does.
 func FuzzHostileStatuses(f *testing.F) {

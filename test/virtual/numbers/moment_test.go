@@ -132,8 +132,9 @@ func (r *reader) read() (moment, bool) {
 // readEvents returns the events so far, without events about causes for the built-in controller.
 func (r *reader) readEvents(now time.Time) []input.Event {
 	var out []input.Event
-	for _, e := range r.events {
-		if !e.First.After(now) && (!r.builtIn || e.Failed == nil) {
+	kept := r.events.Of(play.JobName)
+	for i := range kept {
+		if e := input.EventOf(&kept[i]); !e.First.After(now) && (!r.builtIn || e.Failed == nil) {
 			out = append(out, e)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/differences"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/model"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/play"
@@ -74,7 +75,7 @@ func (p *player) committed(c sim.Commit) {
 	}
 	switch {
 	case c.NewPod != nil && c.OldPod == nil:
-		index := play.IndexOf(c.NewPod)
+		index := int(history.IndexOf(c.NewPod))
 		p.nth[index]++
 		p.names[c.NewPod.Name] = model.PodName(index, p.nth[index])
 		p.made = append(p.made, model.Made{Index: index, Nth: p.nth[index], At: p.world.Elapsed()})

@@ -103,3 +103,5 @@ func playHistory(t *testing.T, d *datadriven.TestData) string {
 	}
 	return r.world.Trace()
 }
+
+func TestMain(m *testing.M) { scenario.Main(m) }

@@ -18,7 +18,7 @@ import (
 // smallWorld is a world whose histories are all explored, unless it is vast.
 type smallWorld struct {
 	name        string
-	spec        func() batchv1.JobSpec
+	spec        batchv1.JobSpec
 	annotations map[string]string
 	// short worlds are explored by every test run.
 	short bool
@@ -139,7 +139,7 @@ func newRun(s *smallWorld, since int) *run {
 	if s.forever {
 		act.Run = sim.Forever
 	}
-	job := &batchv1.Job{Spec: s.spec()}
+	job := &batchv1.Job{Spec: *s.spec.DeepCopy()}
 	job.Name, job.Annotations = "a", s.annotations
 	scenario.Must(r.world.Play(job, sim.Script{{Index: -1, Act: act}}))
 	return r

@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/model"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/rules"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
@@ -75,9 +76,6 @@ func (s *smallWorld) withUnseenCreation() *smallWorld {
 }
 
 func plainWorlds() []*smallWorld {
-	spec := func(completions, parallelism, limit int32) func() batchv1.JobSpec {
-		return func() batchv1.JobSpec { return scenario.NonIndexedSpec(completions, parallelism, limit) }
-	}
 	runsOn := func(job *batchv1.Job) string {
 		s := job.Status
 		return rules.When(s.Active != 1 || ptr.Deref(s.Ready, 0) != 1 || s.StartTime == nil, fmt.Sprintf("a pod is ready, and active is %d, ready %d", s.Active, ptr.Deref(s.Ready, 0)))
@@ -88,38 +86,28 @@ func plainWorlds() []*smallWorld {
 		}
 	}
 	return []*smallWorld{
-		{name: "one pod", size: tiny, short: true, spec: spec(1, 1, 1), exits: []int32{0}},
-		{name: "one pod runs, time passes", short: true, spec: spec(1, 1, 1), exits: []int32{0}, runs: true, slow: 1},
-		{name: "one pod runs on", size: tiny, short: true, spec: spec(1, 1, 1), runs: true, forever: true, wrong: runsOn},
-		{name: "one pod fails", size: tiny, short: true, spec: spec(1, 1, 1), exits: []int32{0, 1}, failures: 2, wrong: pastLimit(1), wrongUnseen: pastLimit(2)},
-		{name: "one pod fails three times", spec: spec(1, 1, 6), exits: []int32{0, 1}, failures: 3},
-		{name: "two pods, and one fails", size: large, spec: spec(2, 2, 6), exits: []int32{0, 1}, failures: 1},
-		{name: "two pods", symmetric: 2, spec: spec(2, 2, 6), exits: []int32{0}},
-		{name: "three pods, two at once", symmetric: 3, spec: spec(3, 2, 6), exits: []int32{0}},
-		{name: "two pods fail", symmetric: 2, spec: spec(2, 2, 0), exits: []int32{0, 1}, failures: 2, terminated: []int32{143, 0}},
+		{name: "one pod", size: tiny, short: true, spec: scenario.NonIndexedSpec(1, 1, 1), exits: []int32{0}},
+		{name: "one pod runs, time passes", short: true, spec: scenario.NonIndexedSpec(1, 1, 1), exits: []int32{0}, runs: true, slow: 1},
+		{name: "one pod runs on", size: tiny, short: true, spec: scenario.NonIndexedSpec(1, 1, 1), runs: true, forever: true, wrong: runsOn},
+		{name: "one pod fails", size: tiny, short: true, spec: scenario.NonIndexedSpec(1, 1, 1), exits: []int32{0, 1}, failures: 2, wrong: pastLimit(1), wrongUnseen: pastLimit(2)},
+		{name: "one pod fails three times", spec: scenario.NonIndexedSpec(1, 1, 6), exits: []int32{0, 1}, failures: 3},
+		{name: "two pods, and one fails", size: large, spec: scenario.NonIndexedSpec(2, 2, 6), exits: []int32{0, 1}, failures: 1},
+		{name: "two pods", symmetric: 2, spec: scenario.NonIndexedSpec(2, 2, 6), exits: []int32{0}},
+		{name: "three pods, two at once", symmetric: 3, spec: scenario.NonIndexedSpec(3, 2, 6), exits: []int32{0}},
+		{name: "two pods fail", symmetric: 2, spec: scenario.NonIndexedSpec(2, 2, 0), exits: []int32{0, 1}, failures: 2, terminated: []int32{143, 0}},
 	}
 }
 
 func policyWorlds() []*smallWorld {
-	perIndex := func() batchv1.JobSpec {
-		s := scenario.IndexedSpec(2, 2)
-		s.BackoffLimitPerIndex = ptr.To[int32](0)
-		return s
-	}
-	success := func() batchv1.JobSpec {
-		s := scenario.IndexedSpec(2, 2)
+	perIndex := changedSpec(scenario.IndexedSpec(2, 2), func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = ptr.To[int32](0) })
+	success := changedSpec(scenario.IndexedSpec(2, 2), func(s *batchv1.JobSpec) {
 		s.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
-		return s
-	}
+	})
 	retriedTwice := changedSpec(perIndex, func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = ptr.To[int32](1) })
-	twice := changedSpec(retriedIndex, func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = ptr.To[int32](2) })
-	queue := func() batchv1.JobSpec {
-		s := scenario.NonIndexedSpec(0, 2, 6)
-		s.Completions = nil
-		return s
-	}
-	ignored := func(n int32) func() batchv1.JobSpec {
-		return changedSpec(namedRule, func(s *batchv1.JobSpec) {
+	twice := changedSpec(retriedIndex(), func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = ptr.To[int32](2) })
+	queue := changedSpec(scenario.NonIndexedSpec(0, 2, 6), func(s *batchv1.JobSpec) { s.Completions = nil })
+	ignored := func(n int32) batchv1.JobSpec {
+		return changedSpec(namedRule(), func(s *batchv1.JobSpec) {
 			s.Completions, s.Parallelism = ptr.To(n), ptr.To(n)
 			s.PodFailurePolicy.Rules = append(s.PodFailurePolicy.Rules, batchv1.PodFailurePolicyRule{
 				Action:          batchv1.PodFailurePolicyActionIgnore,
@@ -128,19 +116,13 @@ func policyWorlds() []*smallWorld {
 		})
 	}
 	decided := changedSpec(onlyFailed(success), func(s *batchv1.JobSpec) { s.PodFailurePolicy = namedRule().PodFailurePolicy })
-	failIndex := func() batchv1.JobSpec {
-		s := namedRule()
+	failIndex := changedSpec(namedRule(), func(s *batchv1.JobSpec) {
 		s.PodFailurePolicy.Rules[0].Action = batchv1.PodFailurePolicyActionFailIndex
 		s.Completions, s.Parallelism = ptr.To[int32](2), ptr.To[int32](2)
 		s.CompletionMode, s.BackoffLimitPerIndex = ptr.To(batchv1.IndexedCompletion), ptr.To[int32](1)
-		return s
-	}
-	cleaned := func() batchv1.JobSpec { return scenario.NonIndexedSpec(2, 1, 6) }
-	timed := func() batchv1.JobSpec {
-		s := scenario.NonIndexedSpec(1, 1, 6)
-		s.ActiveDeadlineSeconds = ptr.To[int64](2)
-		return s
-	}
+	})
+	cleaned := scenario.NonIndexedSpec(2, 1, 6)
+	timed := changedSpec(scenario.NonIndexedSpec(1, 1, 6), func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](2) })
 	tooMany := changedSpec(perIndex, func(s *batchv1.JobSpec) { s.MaxFailedIndexes = ptr.To[int32](0) })
 	// The controller knows of the success once it has released the pod.
 	stop := edit("scale down to none", func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](0) })
@@ -154,14 +136,14 @@ func policyWorlds() []*smallWorld {
 	}
 	evict := evictFirst()
 	return []*smallWorld{
-		{name: "a named rule fails the Job", size: tiny, short: true, spec: namedRule, exits: []int32{0, 42}, failures: 1, annotations: map[string]string{rulename.Annotation: "0=Bad"}},
-		{name: "limit per index, retried", size: tiny, spec: retriedIndex, exits: []int32{0, 1}, failures: 1},
+		{name: "a named rule fails the Job", size: tiny, short: true, spec: namedRule(), exits: []int32{0, 42}, failures: 1, annotations: map[string]string{rulename.Annotation: "0=Bad"}},
+		{name: "limit per index, retried", size: tiny, spec: retriedIndex(), exits: []int32{0, 1}, failures: 1},
 		{name: "limit per index, retried twice", spec: twice, exits: []int32{0, 1}, failures: 2},
 		{name: "success policy, one record at a time", spec: success, exits: []int32{0}, terminated: []int32{143, 0}, records: 1},
 		{name: "two indexes, retried", size: large, spec: retriedTwice, exits: []int32{0, 1}, failures: 2},
 		{name: "limit per index", spec: perIndex, exits: []int32{0, 1}, failures: 2},
 		{name: "success policy", spec: success, exits: []int32{0}, terminated: []int32{143, 0}},
-		{name: "one index", size: tiny, spec: func() batchv1.JobSpec { return scenario.IndexedSpec(1, 1) }, exits: []int32{0}},
+		{name: "one index", size: tiny, spec: scenario.IndexedSpec(1, 1), exits: []int32{0}},
 		{name: "work queue", symmetric: 2, spec: queue, exits: []int32{0}},
 		{name: "deadline", spec: timed, terminated: []int32{143}, runs: true, forever: true, wrong: unfinished},
 		{name: "deadline, or a success before", spec: timed, exits: []int32{0}, terminated: []int32{143}, runs: true, wrong: unfinished},
@@ -178,14 +160,12 @@ func policyWorlds() []*smallWorld {
 }
 
 func retriedIndex() batchv1.JobSpec {
-	s := scenario.IndexedSpec(1, 1)
-	s.BackoffLimitPerIndex = ptr.To[int32](1)
-	return s
+	return changedSpec(scenario.IndexedSpec(1, 1), func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = ptr.To[int32](1) })
 }
 
 // evictedWorlds returns worlds in which a pod is evicted.
 func evictedWorlds() []*smallWorld {
-	evicted := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 6) }
+	evicted := scenario.NonIndexedSpec(1, 1, 6)
 	replaced := onlyFailed(evicted)
 	evict := evictFirst()
 	forced := userStep{name: "delete by force", when: isBeingDeleted, do: func(w *checker.World) { w.Store.KillPod(firstPod(w).Name) }}
@@ -193,30 +173,28 @@ func evictedWorlds() []*smallWorld {
 	evictRunning.when = func(w *checker.World) bool {
 		return firstPod(w) != nil && firstPod(w).Spec.NodeName != ""
 	}
-	replacedIndex := onlyFailed(func() batchv1.JobSpec { return scenario.IndexedSpec(1, 1) })
-	replacedIndexes := onlyFailed(func() batchv1.JobSpec { return scenario.IndexedSpec(3, 2) })
+	replacedIndex := onlyFailed(scenario.IndexedSpec(1, 1))
+	replacedIndexes := onlyFailed(scenario.IndexedSpec(3, 2))
 	return []*smallWorld{
 		{name: "evicted", size: large, spec: evicted, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 		{name: "evicted from a node that is lost", size: tiny, spec: evicted, runs: true, forever: true, lost: true, user: []userStep{evictRunning}, wrong: notOneActive},
 		{name: "evicted from a node that is lost, deleted by force", spec: evicted, runs: true, forever: true, lost: true, user: []userStep{evictRunning, forced}, wrong: notOneActive},
-		{name: "an index is evicted, and runs on", spec: retriedIndex, runs: true, forever: true, terminated: []int32{143}, user: []userStep{evictRunning}, wrong: notOneActive},
+		{name: "an index is evicted, and runs on", spec: retriedIndex(), runs: true, forever: true, terminated: []int32{143}, user: []userStep{evictRunning}, wrong: notOneActive},
 		{name: "an index is replaced once its pod has failed", size: large, spec: replacedIndex, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 		{name: "three indexes, an index is replaced once its pod has failed", size: large, spec: replacedIndexes, exits: []int32{0}, terminated: []int32{143}, user: []userStep{evict}},
 		{name: "only failed pods are replaced", size: large, spec: replaced, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 	}
 }
 
-// changedSpec returns a function that returns the spec with a change.
-func changedSpec(spec func() batchv1.JobSpec, change func(*batchv1.JobSpec)) func() batchv1.JobSpec {
-	return func() batchv1.JobSpec {
-		s := spec()
-		change(&s)
-		return s
-	}
+// changedSpec returns a copy of the spec with a change.
+func changedSpec(spec batchv1.JobSpec, change func(*batchv1.JobSpec)) batchv1.JobSpec {
+	s := spec.DeepCopy()
+	change(s)
+	return *s
 }
 
 // onlyFailed returns a spec under which a terminating pod is replaced only once it has failed.
-func onlyFailed(spec func() batchv1.JobSpec) func() batchv1.JobSpec {
+func onlyFailed(spec batchv1.JobSpec) batchv1.JobSpec {
 	return changedSpec(spec, func(s *batchv1.JobSpec) { s.PodReplacementPolicy = ptr.To(batchv1.Failed) })
 }
 
@@ -306,14 +284,10 @@ func editedWorlds() []*smallWorld {
 	scaled := func(job *batchv1.Job) string {
 		return cmp.Or(notOneActive(job), rules.When(job.Status.Failed > 0, "a pod that there is no room for counts as failed"))
 	}
-	one := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 6) }
-	two := func() batchv1.JobSpec { return scenario.NonIndexedSpec(2, 2, 6) }
-	elastic := func() batchv1.JobSpec { return scenario.IndexedSpec(2, 2) }
-	nothing := func() batchv1.JobSpec {
-		s := scenario.NonIndexedSpec(0, 1, 6)
-		s.Suspend = ptr.To(true)
-		return s
-	}
+	one := scenario.NonIndexedSpec(1, 1, 6)
+	two := scenario.NonIndexedSpec(2, 2, 6)
+	elastic := scenario.IndexedSpec(2, 2)
+	nothing := changedSpec(scenario.NonIndexedSpec(0, 1, 6), func(s *batchv1.JobSpec) { s.Suspend = ptr.To(true) })
 	return []*smallWorld{
 		{name: "suspended and resumed", size: large, spec: one, exits: []int32{0}, user: []userStep{suspend, resume}, wrong: resumed},
 		{name: "suspended", spec: one, runs: true, forever: true, terminated: []int32{143}, user: []userStep{suspend}, wrong: suspended},
@@ -326,8 +300,8 @@ func editedWorlds() []*smallWorld {
 }
 
 func deletedWorlds() (worlds []*smallWorld) {
-	spec := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 6) }
-	limited := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 0) }
+	spec := scenario.NonIndexedSpec(1, 1, 6)
+	limited := scenario.NonIndexedSpec(1, 1, 0)
 	gone := func(job *batchv1.Job) string { return rules.When(job != nil, "the Job is not gone") }
 	for _, how := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
 		remove := userStep{name: "delete, " + string(how), do: func(w *checker.World) { scenario.Must(w.Store.DeleteJob("a", how)) }}
@@ -336,10 +310,10 @@ func deletedWorlds() (worlds []*smallWorld) {
 		if how == metav1.DeletePropagationBackground {
 			deleted.size = medium
 			hold := userStep{name: "add a finalizer", do: func(w *checker.World) {
-				_, err := w.Store.EditJob("a", func(job *batchv1.Job) { job.Finalizers = append(job.Finalizers, scenario.ForeignFinalizer) })
+				_, err := w.Store.EditJob("a", func(job *batchv1.Job) { job.Finalizers = append(job.Finalizers, model.Holder) })
 				scenario.Must(err)
 			}}
-			release := userStep{name: "remove the finalizer", do: func(w *checker.World) { w.Store.FinalizeJob("a", scenario.ForeignFinalizer) }}
+			release := userStep{name: "remove the finalizer", do: func(w *checker.World) { w.Store.FinalizeJob("a", model.Holder) }}
 			held := func(job *batchv1.Job) string {
 				return rules.When(job.Status.Succeeded+job.Status.Failed > 0 && !history.IsFinished(job), "the Job is held, its pod has ended, and the Job is not finished")
 			}
@@ -353,15 +327,15 @@ func deletedWorlds() (worlds []*smallWorld) {
 
 // sharedWorlds returns worlds that have two controller processes for a while.
 func sharedWorlds() []*smallWorld {
-	spec := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 6) }
+	spec := scenario.NonIndexedSpec(1, 1, 6)
 	second := userStep{name: "second leader", do: func(w *checker.World) { w.SecondLeader(sim.ProcessOptions{}) }}
 	afterwards := second
 	afterwards.when = func(w *checker.World) bool {
 		job := w.Store.Jobs()["a"]
 		return job != nil && len(history.UncountedSucceeded(&job.Status))+len(history.UncountedFailed(&job.Status))+int(job.Status.Succeeded+job.Status.Failed) > 0
 	}
-	limited := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 0) }
-	nothing := func() batchv1.JobSpec { return scenario.NonIndexedSpec(0, 1, 6) }
+	limited := scenario.NonIndexedSpec(1, 1, 0)
+	nothing := scenario.NonIndexedSpec(0, 1, 6)
 	one := userStep{name: "one leader", do: (*checker.World).OneLeader}
 	twice := userStep{name: "hold the shard twice", do: func(w *checker.World) { w.SecondLeader(sim.ProcessOptions{Shard: shard.Of(0, 1)}) }}
 	return []*smallWorld{
@@ -376,12 +350,12 @@ func sharedWorlds() []*smallWorld {
 
 // otherPodWorlds returns worlds with a pod created by another leader, which writes nothing else.
 func otherPodWorlds() []*smallWorld {
-	spec := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 6) }
+	spec := scenario.NonIndexedSpec(1, 1, 6)
 	more := whenPod(edit("two indexes", size(2)), func(pod *corev1.Pod) bool { return exists(pod) && history.HasEnded(pod) })
 	return []*smallWorld{
 		{name: "a pod of another leader", size: large, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{otherPod(reconcile.NoIndex)}},
-		{name: "two indexes, a pod of another leader", size: large, spec: func() batchv1.JobSpec { return scenario.IndexedSpec(2, 1) }, exits: []int32{0}, terminated: []int32{143}, user: []userStep{otherPod(0)}},
-		{name: "scaled up, a pod of another leader", size: large, spec: func() batchv1.JobSpec { return scenario.IndexedSpec(1, 1) }, exits: []int32{0}, terminated: []int32{143}, user: []userStep{more, otherPod(1)}},
+		{name: "two indexes, a pod of another leader", size: large, spec: scenario.IndexedSpec(2, 1), exits: []int32{0}, terminated: []int32{143}, user: []userStep{otherPod(0)}},
+		{name: "scaled up, a pod of another leader", size: large, spec: scenario.IndexedSpec(1, 1), exits: []int32{0}, terminated: []int32{143}, user: []userStep{more, otherPod(1)}},
 	}
 }
 

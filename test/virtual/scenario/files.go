@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/datadriven"
+	batchv1 "k8s.io/api/batch/v1"
 )
 
 // Command returns a command with a name and arguments.
@@ -47,4 +48,15 @@ func File(comment string, commands []*datadriven.TestData) string {
 		b.WriteString("----\n" + d.Expected)
 	}
 	return b.String()
+}
+
+// IndexedSpec returns the spec of an Indexed Job.
+func IndexedSpec(completions, parallelism int32) batchv1.JobSpec {
+	mode := batchv1.IndexedCompletion
+	return batchv1.JobSpec{CompletionMode: &mode, Completions: &completions, Parallelism: &parallelism}
+}
+
+// NonIndexedSpec returns the spec of a Job whose pods have no indexes.
+func NonIndexedSpec(completions, parallelism, limit int32) batchv1.JobSpec {
+	return batchv1.JobSpec{Completions: &completions, Parallelism: &parallelism, BackoffLimit: &limit}
 }

@@ -22,7 +22,7 @@ func (s *Runner) begin(o sim.Options) {
 	s.scripted, s.scriptedWatch, s.Delivered = nil, map[int]sim.WatchFault{}, 0
 	o.Fault, o.WatchFault = s.faultOf, s.watchFaultOf
 	o.Seed += s.Options.Seed
-	o.Successor, o.OnSync, o.OnCommit = s.Options.Successor, s.Options.OnSync, s.Options.OnCommit
+	o.Successor = s.Options.Successor
 	s.World = checker.NewWorldWith(s.Checks, o)
 	if s.begun != nil {
 		s.begun(s.World)

@@ -177,7 +177,7 @@ func (m stormMaker) users() {
 	case 7:
 		m.edit(job, fmt.Sprintf("backoffLimit: %d", m.IntN(4)))
 	case 8:
-		m.add("annotate", job, "batchjob.dev/pod-failure-policy-rule-names="+scenario.Pick(m.Rand, "", "0=A", "x", "1=B"), m.at())
+		m.add("annotate", job, model.RuleNames+"="+scenario.Pick(m.Rand, "", "0=A", "x", "1=B"), m.at())
 	case 9:
 		m.add("delete-job", job, "propagation="+scenario.Pick(m.Rand, "background", "foreground", "orphan"), m.at())
 	}
@@ -232,24 +232,12 @@ func caseCommands(j stormJob) (out []*datadriven.TestData) {
 		out = append(out, sceneCommand(name, &j.Scripts[i]))
 	}
 	if j.Held {
-		out = append(out, scenario.Command("finalize", name, "finalizer="+scenario.ForeignFinalizer, "after=20m"))
+		out = append(out, scenario.Command("finalize", name, "finalizer="+model.Holder, "after=20m"))
 	}
 	for _, e := range j.Edits {
 		out = append(out, editCommand(name, e))
 	}
 	return out
-}
-
-// object returns the Job.
-func (j stormJob) object() *batchv1.Job {
-	job := &batchv1.Job{Spec: *j.Spec.DeepCopy()}
-	if j.RuleNames != "" {
-		job.Annotations = map[string]string{"batchjob.dev/pod-failure-policy-rule-names": j.RuleNames}
-	}
-	if j.Held {
-		job.Finalizers = []string{scenario.ForeignFinalizer}
-	}
-	return job
 }
 
 // manifest returns the YAML of a Job for a scenario file.

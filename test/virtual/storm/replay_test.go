@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
@@ -17,11 +18,11 @@ func TestDrawnFaultsAreReplayed(t *testing.T) {
 	files := stormFiles(t)
 	for seed := range scenario.FewerSeeds(200) {
 		first := newStorm(seed, files)
-		commands, prepared := first.quickCommands()
-		drawn := first.playCommands(t, commands, prepared, true)
+		prepared := map[*datadriven.TestData]*batchv1.Job{}
+		drawn := first.playCommands(t, first.commands(prepared), prepared, true)
 		again := *first
 		again.dice, again.faults = nil, drawn.faults
-		if replayed := again.playCommands(t, again.commands(), nil, true); replayed.trace != drawn.trace {
+		if replayed := again.playCommands(t, again.commands(nil), nil, true); replayed.trace != drawn.trace {
 			t.Fatalf("seed %d:\n%s", seed, firstDifference(drawn.trace, replayed.trace))
 		}
 	}
@@ -52,10 +53,10 @@ func TestStormsAreShrunk(t *testing.T) {
 		}
 		small := shrinkTo(t.Context(), t, storm, out, shows)
 		isOther := func(d *datadriven.TestData) bool { return d.Cmd != "evict" }
-		evictions := len(slices.DeleteFunc(slices.Clone(small.commands()), isOther))
+		evictions := len(slices.DeleteFunc(slices.Clone(small.commands(nil)), isOther))
 		others := len(small.faults) + len(slices.DeleteFunc(slices.Clone(small.actions), func(d *datadriven.TestData) bool { return !isOther(d) }))
 		if evictions != 1 || others != 1 || len(small.jobs) > 1 {
-			t.Errorf("seed %d: %s", seed, scenario.File("", small.commands()))
+			t.Errorf("seed %d: %s", seed, scenario.File("", small.commands(nil)))
 		}
 		return
 	}

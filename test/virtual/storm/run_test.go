@@ -73,12 +73,12 @@ func (s *stormRun) playLedger(t *testing.T, file string, workers int, more func(
 	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	known, begun := readLedger(t, file), time.Now()
+	known := readLedger(t, file)
 	s.mu.Lock()
 	s.entry = newEntry(known.nextSeed())
 	s.mu.Unlock()
 	s.play(ctx, t, workers, func() bool { return ctx.Err() == nil && more() })
-	s.entry.ended(time.Since(begun))
+	s.entry.CPUHours = scenario.CPUSeconds() / 3600
 	known.Runs = append(known.Runs, s.entry)
 	known.write(t, file)
 }
@@ -141,7 +141,7 @@ const maxFound = 20
 
 // report writes the scenario file of a violation, or prints it.
 func (s *stormRun) report(t *testing.T, small *randomStorm, out played) {
-	commands := small.commands()
+	commands := small.commands(nil)
 	small.playCommands(t, commands, nil, true)
 	first, _, _ := strings.Cut(out.broken[0], "\n")
 	text := scenario.File(fmt.Sprintf("Found by the random storm of seed %d (%s): %s", small.seed, small.file, first), commands)
@@ -173,3 +173,5 @@ func (s *stormRun) progress(stop <-chan struct{}) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { scenario.Main(m) }

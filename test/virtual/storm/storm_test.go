@@ -11,8 +11,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 	batchv1 "k8s.io/api/batch/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/model"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
@@ -43,11 +41,9 @@ type stormJob struct {
 // played is the result of a storm.
 type played struct {
 	// broken holds the violations and panics.
-	broken                      []string
-	steps, calls, syncs, writes uint64
-	jobs, pods, finished        uint64
-	processes                   uint64
-	elapsed                     time.Duration
+	broken                 []string
+	steps, jobs, processes uint64
+	elapsed                time.Duration
 	// faults holds the faults that the dice drew.
 	faults []*datadriven.TestData
 	// kinds counts faults and actions by kind.
@@ -64,26 +60,20 @@ func (p played) invariant() string {
 	return name[strings.LastIndex(name, " ")+1:]
 }
 
-// commands returns the scenario file of the storm.
-func (s *randomStorm) commands() []*datadriven.TestData {
+// commands returns the scenario file of the storm. With prepared, it adds the Jobs to that map instead of writing them as YAML,
+// which would be a fifth of a storm's cost.
+func (s *randomStorm) commands(prepared map[*datadriven.TestData]*batchv1.Job) []*datadriven.TestData {
 	out := slices.Concat([]*datadriven.TestData{s.world}, s.faults, s.actions, s.body)
 	for _, job := range s.jobs {
-		out = append(out, caseCommands(job)...)
-		out = append(out, scenario.WithInput(scenario.Command("job", "job="+job.name), manifest(job.object())))
-	}
-	return append(out, calm()...)
-}
-
-// quickCommands returns the same commands with prepared Jobs, which need not be written and read as YAML: that would be
-// a fifth of a storm's cost.
-func (s *randomStorm) quickCommands() ([]*datadriven.TestData, map[*datadriven.TestData]*batchv1.Job) {
-	out, prepared := slices.Concat([]*datadriven.TestData{s.world}, s.faults, s.actions, s.body), map[*datadriven.TestData]*batchv1.Job{}
-	for _, job := range s.jobs {
 		create := scenario.Command("job", "job="+job.name)
-		prepared[create] = job.object()
+		if prepared != nil {
+			prepared[create] = job.Job()
+		} else {
+			create.Input = manifest(job.Job())
+		}
 		out = append(append(out, caseCommands(job)...), create)
 	}
-	return append(out, calm()...), prepared
+	return append(out, calm()...)
 }
 
 // calm returns the commands for the quiet time after a storm.
@@ -96,8 +86,8 @@ const closeLook = 16
 
 // play plays the storm.
 func (s *randomStorm) play(t *testing.T) played {
-	commands, prepared := s.quickCommands()
-	return s.playCommands(t, commands, prepared, false)
+	prepared := map[*datadriven.TestData]*batchv1.Job{}
+	return s.playCommands(t, s.commands(prepared), prepared, false)
 }
 
 // playCommands carries out the commands of a storm. With traced, it keeps their output.
@@ -107,9 +97,7 @@ func (s *randomStorm) playCommands(t *testing.T, commands []*datadriven.TestData
 	if traced || s.seed%closeLook == 0 {
 		every = 1
 	}
-	w := &scenario.Runner{Prepared: prepared, Checks: checker.Checks{CoreEvery: every, Untraced: !traced}, Options: sim.Options{
-		OnSync: func(time.Duration) { out.syncs++ }, OnCommit: out.committed,
-	}}
+	w := &scenario.Runner{Prepared: prepared, Checks: checker.Checks{CoreEvery: every, Untraced: !traced}}
 	if s.dice != nil {
 		s.dice.thrown(w, &out)
 	}
@@ -151,30 +139,14 @@ func troubleKind(d *datadriven.TestData) string {
 	return d.Cmd
 }
 
-func (p *played) committed(c sim.Commit) {
-	switch {
-	case c.Verb == "status" && c.Ours():
-		p.writes++
-	case c.NewJob != nil && c.OldJob == nil:
-		p.jobs++
-	case c.NewPod != nil && c.OldPod == nil:
-		p.pods++
-	}
-}
-
 // note counts a finished world.
 func (p *played) note(w *checker.World) {
 	if w == nil {
 		return
 	}
 	p.steps += w.Steps()
-	p.calls += uint64(w.Calls())
 	p.processes += uint64(w.Started())
 	p.elapsed += w.Elapsed()
 	p.broken = append(slices.Clone(w.Checker.Violations), p.broken...)
-	for _, h := range w.Checker.Order {
-		if history.IsFinished(h.Job) {
-			p.finished++
-		}
-	}
+	p.jobs += uint64(len(w.Checker.Order))
 }

@@ -8,42 +8,24 @@ import (
 )
 
 var completion = []suite.Case{
-	{
-		Name: "completes", Title: "A Job is Complete when its completions are reached",
-		Source: "API: JobSpec.completions", Requirements: []string{"JOB-02", "SUC-16"}, Run: completes,
-	},
-	{
-		Name: "completes-in-turns", Title: "No more pods than parallelism run at a time",
-		Source: "API: JobSpec.parallelism", Requirements: []string{"JOB-02"}, Run: completesInTurns,
-	},
-	{
-		Name: "completes-without-pods", Title: "A Job with completions 0 is Complete without pods",
-		Source: "API: JobSpec.completions", Requirements: []string{"JOB-05"}, Run: completesWithoutPods,
-	},
-	{
-		Name: "parallelism-zero", Title: "A Job with parallelism 0 has no pods until parallelism is raised",
-		Source: "API: JobSpec.parallelism", Requirements: []string{"JOB-05"}, Run: parallelismZero,
-	},
-	{
-		Name: "work-queue", Title: "A Job without completions is Complete when a pod has succeeded and all have ended",
-		Source: "API: JobSpec.completions", Requirements: []string{"JOB-03"}, Run: workQueue,
-	},
-	{
-		Name: "surplus-pods", Title: "No more pods run than completions need",
-		Source: "API: JobSpec.parallelism", Requirements: []string{"JOB-63"}, Run: surplusPods,
-	},
-	{
-		Name: "counts-active-and-ready", Title: "active and ready count the pods that run",
-		Source: "KEP-2879, Proposal", Requirements: []string{"JOB-32"}, Run: countsActiveAndReady,
-	},
-	{
-		Name: "times", Title: "startTime and completionTime are when the Job was started and was completed",
-		Source: "API: JobStatus.startTime, JobStatus.completionTime", Requirements: []string{"JOB-22", "STV-10"}, Run: times,
-	},
-	{
-		Name: "work-queue-keeps-its-pods", Title: "Once a pod of a Job without completions has succeeded, pods that fail count, and are not replaced",
-		Source: "API: JobSpec.completions", Requirements: []string{"JOB-03", "JOB-04"}, Run: workQueueKeepsItsPods,
-	},
+	{Name: "completes", Title: "A Job is Complete when its completions are reached",
+		Source: "API: JobSpec.completions", Requirements: []string{"JOB-02", "SUC-16"}, Run: completes},
+	{Name: "completes-in-turns", Title: "No more pods than parallelism run at a time",
+		Source: "API: JobSpec.parallelism", Requirements: []string{"JOB-02"}, Run: completesInTurns},
+	{Name: "completes-without-pods", Title: "A Job with completions 0 is Complete without pods",
+		Source: "API: JobSpec.completions", Requirements: []string{"JOB-05"}, Run: completesWithoutPods},
+	{Name: "parallelism-zero", Title: "A Job with parallelism 0 has no pods until parallelism is raised",
+		Source: "API: JobSpec.parallelism", Requirements: []string{"JOB-05"}, Run: parallelismZero},
+	{Name: "work-queue", Title: "A Job without completions is Complete when a pod has succeeded and all have ended",
+		Source: "API: JobSpec.completions", Requirements: []string{"JOB-03"}, Run: workQueue},
+	{Name: "surplus-pods", Title: "No more pods run than completions need",
+		Source: "API: JobSpec.parallelism", Requirements: []string{"JOB-63"}, Run: surplusPods},
+	{Name: "counts-active-and-ready", Title: "active and ready count the pods that run",
+		Source: "KEP-2879, Proposal", Requirements: []string{"JOB-32"}, Run: countsActiveAndReady},
+	{Name: "times", Title: "startTime and completionTime are when the Job was started and was completed",
+		Source: "API: JobStatus.startTime, JobStatus.completionTime", Requirements: []string{"JOB-22", "STV-10"}, Run: times},
+	{Name: "work-queue-keeps-its-pods", Title: "Once a pod of a Job without completions has succeeded, pods that fail count, and are not replaced",
+		Source: "API: JobSpec.completions", Requirements: []string{"JOB-03", "JOB-04"}, Run: workQueueKeepsItsPods},
 }
 
 func completes(t *suite.T) {

@@ -8,26 +8,16 @@ import (
 )
 
 var deletion = []suite.Case{
-	{
-		Name: "deleted-in-background", Title: "The pods of a Job that is deleted in the background lose the finalizer, and go away",
-		Source: "KEP-2307, Deleted Jobs", Requirements: []string{"TRK-20", "JOB-58"}, Run: deletedWith(metav1.DeletePropagationBackground),
-	},
-	{
-		Name: "deleted-in-foreground", Title: "The pods of a Job that is deleted in the foreground lose the finalizer, and go away",
-		Source: "KEP-2307, Deleted Jobs", Requirements: []string{"TRK-20", "JOB-58"}, Run: deletedWith(metav1.DeletePropagationForeground),
-	},
-	{
-		Name: "deleted-as-orphan", Title: "The pods of a Job that is deleted as an orphan stay, without the finalizer",
-		Source: "KEP-2307, Deleted Jobs", Requirements: []string{"TRK-20"}, Run: deletedAsOrphan,
-	},
-	{
-		Name: "finished-job-deleted", Title: "The pods of a finished Job go away with it",
-		Source: "KEP-2307, Deleted Jobs", Requirements: []string{"TRK-20", "JOB-58"}, Run: finishedJobDeleted,
-	},
-	{
-		Name: "deleted-job-creates-no-pods", Title: "A Job that is being deleted creates no pods",
-		Source: "KEP-2307, Deleted Jobs", Requirements: []string{"TRK-24"}, Run: deletedJobCreatesNoPods,
-	},
+	{Name: "deleted-in-background", Title: "The pods of a Job that is deleted in the background lose the finalizer, and go away",
+		Source: "KEP-2307, Deleted Jobs", Requirements: []string{"TRK-20", "JOB-58"}, Run: deletedWith(metav1.DeletePropagationBackground)},
+	{Name: "deleted-in-foreground", Title: "The pods of a Job that is deleted in the foreground lose the finalizer, and go away",
+		Source: "KEP-2307, Deleted Jobs", Requirements: []string{"TRK-20", "JOB-58"}, Run: deletedWith(metav1.DeletePropagationForeground)},
+	{Name: "deleted-as-orphan", Title: "The pods of a Job that is deleted as an orphan stay, without the finalizer",
+		Source: "KEP-2307, Deleted Jobs", Requirements: []string{"TRK-20"}, Run: deletedAsOrphan},
+	{Name: "finished-job-deleted", Title: "The pods of a finished Job go away with it",
+		Source: "KEP-2307, Deleted Jobs", Requirements: []string{"TRK-20", "JOB-58"}, Run: finishedJobDeleted},
+	{Name: "deleted-job-creates-no-pods", Title: "A Job that is being deleted creates no pods",
+		Source: "KEP-2307, Deleted Jobs", Requirements: []string{"TRK-24"}, Run: deletedJobCreatesNoPods},
 }
 
 // midway returns a Job with one ended pod and two running pods.

@@ -8,22 +8,14 @@ import (
 )
 
 var elastic = []suite.Case{
-	{
-		Name: "elastic-grows", Title: "An Indexed Job can grow, if completions and parallelism stay equal",
-		Source: "KEP-3715, Proposal", Requirements: []string{"JOB-10"}, Run: elasticGrows,
-	},
-	{
-		Name: "elastic-shrinks", Title: "It can shrink; the pods of the highest indexes are deleted, and do not count as failed",
-		Source: "KEP-3715, Proposal", Requirements: []string{"JOB-10", "JOB-11"}, Run: elasticShrinks,
-	},
-	{
-		Name: "elastic-forgets-indexes", Title: "An index that is removed no longer counts, and runs again when it is added back",
-		Source: "KEP-3715, Proposal", Requirements: []string{"JOB-10", "STV-18"}, Run: elasticForgetsIndexes,
-	},
-	{
-		Name: "parallelism-changes", Title: "Pods are deleted when parallelism is lowered, which does not count as failed, and created when it is raised",
-		Source: "API: JobSpec.parallelism", Requirements: []string{"JOB-12", "TRK-14"}, Run: parallelismChanges,
-	},
+	{Name: "elastic-grows", Title: "An Indexed Job can grow, if completions and parallelism stay equal",
+		Source: "KEP-3715, Proposal", Requirements: []string{"JOB-10"}, Run: elasticGrows},
+	{Name: "elastic-shrinks", Title: "It can shrink; the pods of the highest indexes are deleted, and do not count as failed",
+		Source: "KEP-3715, Proposal", Requirements: []string{"JOB-10", "JOB-11"}, Run: elasticShrinks},
+	{Name: "elastic-forgets-indexes", Title: "An index that is removed no longer counts, and runs again when it is added back",
+		Source: "KEP-3715, Proposal", Requirements: []string{"JOB-10", "STV-18"}, Run: elasticForgetsIndexes},
+	{Name: "parallelism-changes", Title: "Pods are deleted when parallelism is lowered, which does not count as failed, and created when it is raised",
+		Source: "API: JobSpec.parallelism", Requirements: []string{"JOB-12", "TRK-14"}, Run: parallelismChanges},
 }
 
 func elasticGrows(t *suite.T) {

@@ -13,34 +13,20 @@ import (
 )
 
 var failurePolicy = []suite.Case{
-	{
-		Name: "failure-policy-fail-job", Title: "The action FailJob fails the Job at once, with the reason PodFailurePolicy",
-		Source: "KEP-3329, API", Requirements: []string{"PFP-07", "PFP-08", "PFP-09"}, Run: failJob,
-	},
-	{
-		Name: "failure-policy-ignore-code", Title: "A failure with an ignored exit code does not count, and the pod is replaced", Slow: true,
-		Source: "KEP-3329, API", Requirements: []string{"PFP-05"}, Run: ignoreCode,
-	},
-	{
-		Name: "failure-policy-ignore-disruption", Title: "A disrupted pod does not count if DisruptionTarget is ignored", Slow: true,
-		Source: "KEP-3329, User stories", Requirements: []string{"PFP-04", "PFP-05", "PFP-15"}, Run: ignoreDisruption,
-	},
-	{
-		Name: "failure-policy-first-rule", Title: "The first rule that matches decides",
-		Source: "API: PodFailurePolicy.rules", Requirements: []string{"PFP-02", "PFP-07"}, Run: firstRule,
-	},
-	{
-		Name: "failure-policy-no-match", Title: "A failure that no rule matches counts",
-		Source: "API: PodFailurePolicy.rules", Requirements: []string{"PFP-02"}, Run: noMatch,
-	},
-	{
-		Name: "failure-policy-not-in", Title: "The operator NotIn matches all failures but those with the listed exit codes",
-		Source: "API: PodFailurePolicyOnExitCodesRequirement.operator", Requirements: []string{"PFP-03"}, Run: notIn,
-	},
-	{
-		Name: "failure-policy-rule-name", Title: "The reason has the name of the rule that failed the Job",
-		Source: "KEP-4443, Business logic", Requirements: []string{"PFN-02", "PFN-03"}, Run: ruleName,
-	},
+	{Name: "failure-policy-fail-job", Title: "The action FailJob fails the Job at once, with the reason PodFailurePolicy",
+		Source: "KEP-3329, API", Requirements: []string{"PFP-07", "PFP-08", "PFP-09"}, Run: failJob},
+	{Name: "failure-policy-ignore-code", Title: "A failure with an ignored exit code does not count, and the pod is replaced", Slow: true,
+		Source: "KEP-3329, API", Requirements: []string{"PFP-05"}, Run: ignoreCode},
+	{Name: "failure-policy-ignore-disruption", Title: "A disrupted pod does not count if DisruptionTarget is ignored", Slow: true,
+		Source: "KEP-3329, User stories", Requirements: []string{"PFP-04", "PFP-05", "PFP-15"}, Run: ignoreDisruption},
+	{Name: "failure-policy-first-rule", Title: "The first rule that matches decides",
+		Source: "API: PodFailurePolicy.rules", Requirements: []string{"PFP-02", "PFP-07"}, Run: firstRule},
+	{Name: "failure-policy-no-match", Title: "A failure that no rule matches counts",
+		Source: "API: PodFailurePolicy.rules", Requirements: []string{"PFP-02"}, Run: noMatch},
+	{Name: "failure-policy-not-in", Title: "The operator NotIn matches all failures but those with the listed exit codes",
+		Source: "API: PodFailurePolicyOnExitCodesRequirement.operator", Requirements: []string{"PFP-03"}, Run: notIn},
+	{Name: "failure-policy-rule-name", Title: "The reason has the name of the rule that failed the Job",
+		Source: "KEP-4443, Business logic", Requirements: []string{"PFN-02", "PFN-03"}, Run: ruleName},
 }
 
 // untilFailedByPolicy waits until a rule fails the Job. KEP-4443 appends the name of the rule, or its index, to the
@@ -117,7 +103,7 @@ func ruleName(t *suite.T) {
 	named := strings.Replace(string(data), `"rules":[{`, `"rules":[{"name":"BadConfig",`, 1)
 	stored := &batchv1.Job{}
 	// Our types lack the field, so the request is made by hand.
-	err = t.Client().BatchV1().RESTClient().Post().Namespace(t.Namespace()).Resource("jobs").Param("fieldValidation", metav1.FieldValidationStrict).
+	err = t.Client.BatchV1().RESTClient().Post().Namespace(t.Namespace).Resource("jobs").Param("fieldValidation", metav1.FieldValidationStrict).
 		Body([]byte(named)).SetHeader("Content-Type", "application/json").Do(t.Context()).Into(stored)
 	switch {
 	case apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "unknown field"):

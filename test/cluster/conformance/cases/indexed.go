@@ -14,26 +14,16 @@ import (
 )
 
 var indexed = []suite.Case{
-	{
-		Name: "indexes-are-given-to-pods", Title: "Each pod has its index as annotation, label, variable and hostname",
-		Source: "KEP-2214, Design Details; KEP-4017", Requirements: []string{"JOB-40", "JOB-41", "JOB-42"}, Run: indexesAreGivenToPods,
-	},
-	{
-		Name: "lowest-indexes-first", Title: "New pods take the lowest indexes that need one",
-		Source: "KEP-2214, Design Details", Requirements: []string{"JOB-07"}, Run: lowestIndexesFirst,
-	},
-	{
-		Name: "completed-indexes-format", Title: "completedIndexes lists intervals of three or more with a hyphen",
-		Source: "API: JobStatus.completedIndexes", Requirements: []string{"JOB-09", "JOB-06"}, Run: completedIndexesFormat,
-	},
-	{
-		Name: "failed-index-runs-again", Title: "An index whose pod has failed gets another pod, and no other index does", Slow: true,
-		Source: "KEP-2214, Proposal", Requirements: []string{"JOB-06", "JOB-59"}, Run: failedIndexRunsAgain,
-	},
-	{
-		Name: "pods-follow-the-template", Title: "Pods have the labels, annotations, finalizers and spec of the template, and are named after the Job and their index",
-		Source: "API: JobSpec.template, JobSpec.completionMode", Requirements: []string{"JOB-39", "JOB-43", "TRK-11"}, Run: podsFollowTheTemplate,
-	},
+	{Name: "indexes-are-given-to-pods", Title: "Each pod has its index as annotation, label, variable and hostname",
+		Source: "KEP-2214, Design Details; KEP-4017", Requirements: []string{"JOB-40", "JOB-41", "JOB-42"}, Run: indexesAreGivenToPods},
+	{Name: "lowest-indexes-first", Title: "New pods take the lowest indexes that need one",
+		Source: "KEP-2214, Design Details", Requirements: []string{"JOB-07"}, Run: lowestIndexesFirst},
+	{Name: "completed-indexes-format", Title: "completedIndexes lists intervals of three or more with a hyphen",
+		Source: "API: JobStatus.completedIndexes", Requirements: []string{"JOB-09", "JOB-06"}, Run: completedIndexesFormat},
+	{Name: "failed-index-runs-again", Title: "An index whose pod has failed gets another pod, and no other index does", Slow: true,
+		Source: "KEP-2214, Proposal", Requirements: []string{"JOB-06", "JOB-59"}, Run: failedIndexRunsAgain},
+	{Name: "pods-follow-the-template", Title: "Pods have the labels, annotations, finalizers and spec of the template, and are named after the Job and their index",
+		Source: "API: JobSpec.template, JobSpec.completionMode", Requirements: []string{"JOB-39", "JOB-43", "TRK-11"}, Run: podsFollowTheTemplate},
 }
 
 func indexesAreGivenToPods(t *suite.T) {

@@ -12,26 +12,16 @@ import (
 )
 
 var limits = []suite.Case{
-	{
-		Name: "backoff-limit", Title: "A Job fails when it has more failures than backoffLimit",
-		Source: "API: JobSpec.backoffLimit", Requirements: []string{"JOB-15"}, Run: backoffLimitExceeded,
-	},
-	{
-		Name: "backoff-delay", Title: "The next pod comes 10 s after a failure at the earliest", Slow: true,
-		Source: "API: JobSpec.backoffLimit; KEP-3329", Requirements: []string{"JOB-18", "JOB-60"}, Run: backoffDelay,
-	},
-	{
-		Name: "backoff-limit-changes", Title: "A backoffLimit that is lowered applies at once",
-		Source: "API: JobSpec.backoffLimit", Requirements: []string{"JOB-17"}, Run: backoffLimitChanges,
-	},
-	{
-		Name: "deadline", Title: "A Job that runs longer than activeDeadlineSeconds fails, and its pods are deleted",
-		Source: "API: JobSpec.activeDeadlineSeconds", Requirements: []string{"JOB-23", "JOB-61"}, Run: deadlineExceeded,
-	},
-	{
-		Name: "deadline-changes", Title: "activeDeadlineSeconds that is set later applies at once",
-		Source: "API: JobSpec.activeDeadlineSeconds", Requirements: []string{"JOB-24"}, Run: deadlineChanges,
-	},
+	{Name: "backoff-limit", Title: "A Job fails when it has more failures than backoffLimit",
+		Source: "API: JobSpec.backoffLimit", Requirements: []string{"JOB-15"}, Run: backoffLimitExceeded},
+	{Name: "backoff-delay", Title: "The next pod comes 10 s after a failure at the earliest", Slow: true,
+		Source: "API: JobSpec.backoffLimit; KEP-3329", Requirements: []string{"JOB-18", "JOB-60"}, Run: backoffDelay},
+	{Name: "backoff-limit-changes", Title: "A backoffLimit that is lowered applies at once",
+		Source: "API: JobSpec.backoffLimit", Requirements: []string{"JOB-17"}, Run: backoffLimitChanges},
+	{Name: "deadline", Title: "A Job that runs longer than activeDeadlineSeconds fails, and its pods are deleted",
+		Source: "API: JobSpec.activeDeadlineSeconds", Requirements: []string{"JOB-23", "JOB-61"}, Run: deadlineExceeded},
+	{Name: "deadline-changes", Title: "activeDeadlineSeconds that is set later applies at once",
+		Source: "API: JobSpec.activeDeadlineSeconds", Requirements: []string{"JOB-24"}, Run: deadlineChanges},
 }
 
 func backoffLimitExceeded(t *suite.T) {

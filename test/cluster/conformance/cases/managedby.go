@@ -14,22 +14,14 @@ import (
 )
 
 var managedBy = []suite.Case{
-	{
-		Name: "managed-by-somebody-else", Title: "A Job of another controller gets no pods, and its status is not touched",
-		Source: "API: JobSpec.managedBy", Requirements: []string{"MGB-01", "MGB-06"}, Run: somebodyElsesJob,
-	},
-	{
-		Name: "managed-by-built-in", Title: "A Job of the built-in controller is not touched by another one",
-		Source: "API: JobSpec.managedBy", Requirements: []string{"MGB-01", "MGB-05"}, Run: builtInJob,
-	},
-	{
-		Name: "recreated-for-somebody-else", Title: "A Job that is created again for another controller, under the same name, is not touched",
-		Source: "KEP-4368, Alternatives", Requirements: []string{"MGB-03", "JOB-38"}, Run: recreatedForSomebodyElse,
-	},
-	{
-		Name: "pods-of-somebody-else", Title: "Pods of a Job of another controller keep the finalizer",
-		Source: "KEP-4368, Design Details", Requirements: []string{"MGB-01", "TRK-23"}, Run: podsOfSomebodyElse,
-	},
+	{Name: "managed-by-somebody-else", Title: "A Job of another controller gets no pods, and its status is not touched",
+		Source: "API: JobSpec.managedBy", Requirements: []string{"MGB-01", "MGB-06"}, Run: somebodyElsesJob},
+	{Name: "managed-by-built-in", Title: "A Job of the built-in controller is not touched by another one",
+		Source: "API: JobSpec.managedBy", Requirements: []string{"MGB-01", "MGB-05"}, Run: builtInJob},
+	{Name: "recreated-for-somebody-else", Title: "A Job that is created again for another controller, under the same name, is not touched",
+		Source: "KEP-4368, Alternatives", Requirements: []string{"MGB-03", "JOB-38"}, Run: recreatedForSomebodyElse},
+	{Name: "pods-of-somebody-else", Title: "Pods of a Job of another controller keep the finalizer",
+		Source: "KEP-4368, Design Details", Requirements: []string{"MGB-01", "TRK-23"}, Run: podsOfSomebodyElse},
 }
 
 // nobody is a controller that does not exist.
@@ -56,7 +48,7 @@ func somebodyElsesJob(t *suite.T) {
 }
 
 func builtInJob(t *suite.T) {
-	if t.ManagedBy() == "" {
+	if t.ManagedBy == "" {
 		t.Skip("the controller under test is the built-in one")
 	}
 	own := t.Create()

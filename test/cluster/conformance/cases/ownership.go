@@ -11,26 +11,16 @@ import (
 )
 
 var ownership = []suite.Case{
-	{
-		Name: "manual-selector", Title: "With manualSelector, pods have the labels of the template, and the selector is kept",
-		Source: "API: JobSpec.manualSelector", Requirements: []string{"JOB-44"}, Run: manualSelector,
-	},
-	{
-		Name: "adopts-pods", Title: "A Job adopts pods without a controller that match its selector, and they count",
-		Source: "KEP-2307, Pod adoption", Requirements: []string{"JOB-35", "TRK-25"}, Run: adoptsPods,
-	},
-	{
-		Name: "releases-pods", Title: "A Job releases a pod that no longer matches its selector, and replaces it",
-		Source: "KEP-2307, Pod adoption", Requirements: []string{"JOB-36", "TRK-25"}, Run: releasesPods,
-	},
-	{
-		Name: "leaves-pods-of-others", Title: "A pod that has another controller is not adopted, even if it matches the selector",
-		Source: "API: JobSpec.selector", Requirements: []string{"JOB-37", "TRK-23"}, Run: leavesPodsOfOthers,
-	},
-	{
-		Name: "takes-over-pods", Title: "A Job with a selector of its own takes over the pods of a Job that was deleted as an orphan",
-		Source: "API: JobSpec.manualSelector", Requirements: []string{"JOB-35", "TRK-20"}, Run: takesOverPods,
-	},
+	{Name: "manual-selector", Title: "With manualSelector, pods have the labels of the template, and the selector is kept",
+		Source: "API: JobSpec.manualSelector", Requirements: []string{"JOB-44"}, Run: manualSelector},
+	{Name: "adopts-pods", Title: "A Job adopts pods without a controller that match its selector, and they count",
+		Source: "KEP-2307, Pod adoption", Requirements: []string{"JOB-35", "TRK-25"}, Run: adoptsPods},
+	{Name: "releases-pods", Title: "A Job releases a pod that no longer matches its selector, and replaces it",
+		Source: "KEP-2307, Pod adoption", Requirements: []string{"JOB-36", "TRK-25"}, Run: releasesPods},
+	{Name: "leaves-pods-of-others", Title: "A pod that has another controller is not adopted, even if it matches the selector",
+		Source: "API: JobSpec.selector", Requirements: []string{"JOB-37", "TRK-23"}, Run: leavesPodsOfOthers},
+	{Name: "takes-over-pods", Title: "A Job with a selector of its own takes over the pods of a Job that was deleted as an orphan",
+		Source: "API: JobSpec.manualSelector", Requirements: []string{"JOB-35", "TRK-20"}, Run: takesOverPods},
 }
 
 // selecting sets a manual selector on the Job.
@@ -81,7 +71,7 @@ func releasesPods(t *suite.T) {
 }
 
 func leavesPodsOfOthers(t *suite.T) {
-	owner, err := t.Client().CoreV1().ConfigMaps(t.Namespace()).Create(t.Context(), &corev1.ConfigMap{
+	owner, err := t.Client.CoreV1().ConfigMaps(t.Namespace).Create(t.Context(), &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: t.Name()},
 	}, metav1.CreateOptions{})
 	if err != nil {

@@ -9,54 +9,30 @@ import (
 )
 
 var perIndex = []suite.Case{
-	{
-		Name: "per-index-limit", Title: "An index fails when it has more failures than backoffLimitPerIndex; the others run on", Slow: true,
-		Source: "KEP-3850, Tracking", Requirements: []string{"BLI-02", "BLI-17", "BLI-38"}, Run: perIndexLimit,
-	},
-	{
-		Name: "per-index-limit-zero", Title: "With backoffLimitPerIndex 0, the first failure of an index is its last",
-		Source: "API: JobSpec.backoffLimitPerIndex", Requirements: []string{"BLI-02", "BLI-10", "BLI-17"}, Run: perIndexLimitZero,
-	},
-	{
-		Name: "per-index-failure-count", Title: "Pods have the number of failures of their index as an annotation", Slow: true,
-		Source: "KEP-3850, Tracking", Requirements: []string{"BLI-03", "BLI-04"}, Run: perIndexFailureCount,
-	},
-	{
-		Name: "per-index-success-after-failure", Title: "A Job whose indexes all succeed in the end is Complete", Slow: true,
-		Source: "KEP-3850, Job completion", Requirements: []string{"BLI-17"}, Run: perIndexSuccessAfterFailure,
-	},
-	{
-		Name: "max-failed-indexes", Title: "More failed indexes than maxFailedIndexes fail the Job at once",
-		Source: "API: JobSpec.maxFailedIndexes", Requirements: []string{"BLI-18", "BLI-19", "BLI-38"}, Run: maxFailedIndexesExceeded,
-	},
-	{
-		Name: "fail-index", Title: "The action FailIndex fails an index although it has retries left",
-		Source: "KEP-3850, FailIndex", Requirements: []string{"BLI-14", "BLI-38"}, Run: failIndex,
-	},
-	{
-		Name: "per-index-and-global-limit", Title: "backoffLimit applies as well",
-		Source: "API: JobSpec.backoffLimit", Requirements: []string{"BLI-21"}, Run: perIndexAndGlobalLimit,
-	},
-	{
-		Name: "failed-indexes-format", Title: "failedIndexes lists intervals as completedIndexes does",
-		Source: "API: JobStatus.failedIndexes", Requirements: []string{"BLI-10"}, Run: failedIndexesFormat,
-	},
-	{
-		Name: "max-failed-indexes-changes", Title: "maxFailedIndexes that is lowered applies at once",
-		Source: "API: JobSpec.maxFailedIndexes", Requirements: []string{"BLI-20"}, Run: maxFailedIndexesChanges,
-	},
-	{
-		Name: "per-index-deleted-pod", Title: "A pod that is being deleted is a failure of its index",
-		Source: "KEP-3850, Tracking; API: JobSpec.podReplacementPolicy", Requirements: []string{"BLI-29", "PRP-05"}, Run: perIndexDeletedPod,
-	},
-	{
-		Name: "per-index-terminating-pod", Title: "With podReplacementPolicy Failed, it is a failure of its index only after it has ended",
-		Source: "KEP-3850, Tracking; KEP-3939, Proposal", Requirements: []string{"BLI-29", "PRP-06"}, Run: perIndexTerminatingPod,
-	},
-	{
-		Name: "per-index-failed-pod-deleted", Title: "A failed pod that is deleted before its index runs again still counts for the index", Slow: true,
-		Source: "KEP-3850, Tracking", Requirements: []string{"BLI-07"}, Run: perIndexFailedPodDeleted,
-	},
+	{Name: "per-index-limit", Title: "An index fails when it has more failures than backoffLimitPerIndex; the others run on", Slow: true,
+		Source: "KEP-3850, Tracking", Requirements: []string{"BLI-02", "BLI-17", "BLI-38"}, Run: perIndexLimit},
+	{Name: "per-index-limit-zero", Title: "With backoffLimitPerIndex 0, the first failure of an index is its last",
+		Source: "API: JobSpec.backoffLimitPerIndex", Requirements: []string{"BLI-02", "BLI-10", "BLI-17"}, Run: perIndexLimitZero},
+	{Name: "per-index-failure-count", Title: "Pods have the number of failures of their index as an annotation", Slow: true,
+		Source: "KEP-3850, Tracking", Requirements: []string{"BLI-03", "BLI-04"}, Run: perIndexFailureCount},
+	{Name: "per-index-success-after-failure", Title: "A Job whose indexes all succeed in the end is Complete", Slow: true,
+		Source: "KEP-3850, Job completion", Requirements: []string{"BLI-17"}, Run: perIndexSuccessAfterFailure},
+	{Name: "max-failed-indexes", Title: "More failed indexes than maxFailedIndexes fail the Job at once",
+		Source: "API: JobSpec.maxFailedIndexes", Requirements: []string{"BLI-18", "BLI-19", "BLI-38"}, Run: maxFailedIndexesExceeded},
+	{Name: "fail-index", Title: "The action FailIndex fails an index although it has retries left",
+		Source: "KEP-3850, FailIndex", Requirements: []string{"BLI-14", "BLI-38"}, Run: failIndex},
+	{Name: "per-index-and-global-limit", Title: "backoffLimit applies as well",
+		Source: "API: JobSpec.backoffLimit", Requirements: []string{"BLI-21"}, Run: perIndexAndGlobalLimit},
+	{Name: "failed-indexes-format", Title: "failedIndexes lists intervals as completedIndexes does",
+		Source: "API: JobStatus.failedIndexes", Requirements: []string{"BLI-10"}, Run: failedIndexesFormat},
+	{Name: "max-failed-indexes-changes", Title: "maxFailedIndexes that is lowered applies at once",
+		Source: "API: JobSpec.maxFailedIndexes", Requirements: []string{"BLI-20"}, Run: maxFailedIndexesChanges},
+	{Name: "per-index-deleted-pod", Title: "A pod that is being deleted is a failure of its index",
+		Source: "KEP-3850, Tracking; API: JobSpec.podReplacementPolicy", Requirements: []string{"BLI-29", "PRP-05"}, Run: perIndexDeletedPod},
+	{Name: "per-index-terminating-pod", Title: "With podReplacementPolicy Failed, it is a failure of its index only after it has ended",
+		Source: "KEP-3850, Tracking; KEP-3939, Proposal", Requirements: []string{"BLI-29", "PRP-06"}, Run: perIndexTerminatingPod},
+	{Name: "per-index-failed-pod-deleted", Title: "A failed pod that is deleted before its index runs again still counts for the index", Slow: true,
+		Source: "KEP-3850, Tracking", Requirements: []string{"BLI-07"}, Run: perIndexFailedPodDeleted},
 }
 
 func perIndexLimit(t *suite.T) {

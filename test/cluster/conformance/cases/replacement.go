@@ -12,42 +12,24 @@ import (
 )
 
 var replacement = []suite.Case{
-	{
-		Name: "replaces-terminating-pods", Title: "By default a pod that is being deleted counts as failed, and is replaced before it has ended", Slow: true,
-		Source: "API: JobSpec.podReplacementPolicy", Requirements: []string{"PRP-05"}, Run: replacesTerminating,
-	},
-	{
-		Name: "replaces-failed-pods", Title: "With podReplacementPolicy Failed, a pod is replaced only after it has ended", Slow: true,
-		Source: "KEP-3939, Proposal", Requirements: []string{"PRP-06", "PRP-08", "PRP-24", "PRP-21"}, Run: replacesFailed,
-	},
-	{
-		Name: "terminating-pod-succeeds", Title: "With podReplacementPolicy Failed, a pod that succeeds while it is being deleted counts as succeeded",
-		Source: "API: JobSpec.podReplacementPolicy", Requirements: []string{"PRP-06"}, Run: terminatingSucceeds,
-	},
-	{
-		Name: "counts-terminating", Title: "terminating counts the pods that are being deleted",
-		Source: "API: JobStatus.terminating", Requirements: []string{"PRP-03", "PRP-04"}, Run: countsTerminating,
-	},
-	{
-		Name: "failed-waits-for-pods", Title: "FailureTarget comes at once, Failed only when no pod is left that has not ended",
-		Source: "KEP-3939, Tracking; KEP-4368, Terminating pods", Requirements: []string{"PRP-14", "MGB-08", "MGB-10"}, Run: failedWaits,
-	},
-	{
-		Name: "complete-waits-for-pods", Title: "SuccessCriteriaMet comes at once, Complete only when no pod is left that has not ended",
-		Source: "KEP-3998, Evaluation; KEP-4368, Terminating pods", Requirements: []string{"PRP-14", "MGB-08", "MGB-10"}, Run: completeWaits,
-	},
-	{
-		Name: "every-end-waits-for-pods", Title: "However a Job ends, it is finished only when no pod is left that has not ended",
-		Source: "KEP-4368, Terminating pods", Requirements: []string{"PRP-14", "MGB-08", "MGB-10", "JOB-11"}, Run: everyEndWaits,
-	},
-	{
-		Name: "deleted-pods-fail-later", Title: "When pods are deleted, and fail later, the policy decides when they count, in Indexed Jobs as in others", Slow: true,
-		Source: "KEP-3939, Integration tests", Requirements: []string{"PRP-20"}, Run: deletedPodsFailLater,
-	},
-	{
-		Name: "replacement-policy-changes", Title: "podReplacementPolicy may change while a pod terminates, which is counted once", Slow: true,
-		Source: "API: JobSpec.podReplacementPolicy", Requirements: []string{"PRP-22"}, Run: replacementPolicyChanges,
-	},
+	{Name: "replaces-terminating-pods", Title: "By default a pod that is being deleted counts as failed, and is replaced before it has ended", Slow: true,
+		Source: "API: JobSpec.podReplacementPolicy", Requirements: []string{"PRP-05"}, Run: replacesTerminating},
+	{Name: "replaces-failed-pods", Title: "With podReplacementPolicy Failed, a pod is replaced only after it has ended", Slow: true,
+		Source: "KEP-3939, Proposal", Requirements: []string{"PRP-06", "PRP-08", "PRP-24", "PRP-21"}, Run: replacesFailed},
+	{Name: "terminating-pod-succeeds", Title: "With podReplacementPolicy Failed, a pod that succeeds while it is being deleted counts as succeeded",
+		Source: "API: JobSpec.podReplacementPolicy", Requirements: []string{"PRP-06"}, Run: terminatingSucceeds},
+	{Name: "counts-terminating", Title: "terminating counts the pods that are being deleted",
+		Source: "API: JobStatus.terminating", Requirements: []string{"PRP-03", "PRP-04"}, Run: countsTerminating},
+	{Name: "failed-waits-for-pods", Title: "FailureTarget comes at once, Failed only when no pod is left that has not ended",
+		Source: "KEP-3939, Tracking; KEP-4368, Terminating pods", Requirements: []string{"PRP-14", "MGB-08", "MGB-10"}, Run: failedWaits},
+	{Name: "complete-waits-for-pods", Title: "SuccessCriteriaMet comes at once, Complete only when no pod is left that has not ended",
+		Source: "KEP-3998, Evaluation; KEP-4368, Terminating pods", Requirements: []string{"PRP-14", "MGB-08", "MGB-10"}, Run: completeWaits},
+	{Name: "every-end-waits-for-pods", Title: "However a Job ends, it is finished only when no pod is left that has not ended",
+		Source: "KEP-4368, Terminating pods", Requirements: []string{"PRP-14", "MGB-08", "MGB-10", "JOB-11"}, Run: everyEndWaits},
+	{Name: "deleted-pods-fail-later", Title: "When pods are deleted, and fail later, the policy decides when they count, in Indexed Jobs as in others", Slow: true,
+		Source: "KEP-3939, Integration tests", Requirements: []string{"PRP-20"}, Run: deletedPodsFailLater},
+	{Name: "replacement-policy-changes", Title: "podReplacementPolicy may change while a pod terminates, which is counted once", Slow: true,
+		Source: "API: JobSpec.podReplacementPolicy", Requirements: []string{"PRP-22"}, Run: replacementPolicyChanges},
 }
 
 func replacesTerminating(t *suite.T) {

@@ -9,26 +9,16 @@ import (
 )
 
 var successPolicy = []suite.Case{
-	{
-		Name: "success-policy-indexes", Title: "A rule with indexes is met when they have succeeded; the other pods are deleted and do not count",
-		Source: "KEP-3998, Evaluation", Requirements: []string{"SUC-03", "SUC-04", "SUC-14", "SUC-15", "SUC-24"}, Run: successOfIndexes,
-	},
-	{
-		Name: "success-policy-count", Title: "A rule with a count is met when so many indexes have succeeded",
-		Source: "API: SuccessPolicyRule.succeededCount", Requirements: []string{"SUC-05", "SUC-24"}, Run: successOfCount,
-	},
-	{
-		Name: "success-policy-indexes-and-count", Title: "In a rule with indexes and a count, only these indexes count",
-		Source: "API: SuccessPolicyRule.succeededIndexes", Requirements: []string{"SUC-06"}, Run: successOfBoth,
-	},
-	{
-		Name: "success-policy-last-index", Title: "A rule that is met by the last index gives the reason SuccessPolicy",
-		Source: "KEP-3998, Evaluation", Requirements: []string{"SUC-17"}, Run: successOfLast,
-	},
-	{
-		Name: "success-policy-after-failures", Title: "Failed indexes fail the Job even if the last index meets a rule",
-		Source: "KEP-3998, Evaluation", Requirements: []string{"SUC-09", "SUC-10"}, Run: successAfterFailures,
-	},
+	{Name: "success-policy-indexes", Title: "A rule with indexes is met when they have succeeded; the other pods are deleted and do not count",
+		Source: "KEP-3998, Evaluation", Requirements: []string{"SUC-03", "SUC-04", "SUC-14", "SUC-15", "SUC-24"}, Run: successOfIndexes},
+	{Name: "success-policy-count", Title: "A rule with a count is met when so many indexes have succeeded",
+		Source: "API: SuccessPolicyRule.succeededCount", Requirements: []string{"SUC-05", "SUC-24"}, Run: successOfCount},
+	{Name: "success-policy-indexes-and-count", Title: "In a rule with indexes and a count, only these indexes count",
+		Source: "API: SuccessPolicyRule.succeededIndexes", Requirements: []string{"SUC-06"}, Run: successOfBoth},
+	{Name: "success-policy-last-index", Title: "A rule that is met by the last index gives the reason SuccessPolicy",
+		Source: "KEP-3998, Evaluation", Requirements: []string{"SUC-17"}, Run: successOfLast},
+	{Name: "success-policy-after-failures", Title: "Failed indexes fail the Job even if the last index meets a rule",
+		Source: "KEP-3998, Evaluation", Requirements: []string{"SUC-09", "SUC-10"}, Run: successAfterFailures},
 }
 
 func untilCompleteByPolicy(t *suite.T, j *suite.Job) *batchv1.Job {

@@ -11,42 +11,24 @@ import (
 )
 
 var suspend = []suite.Case{
-	{
-		Name: "created-suspended", Title: "A Job that is created suspended has no pods and no startTime until it is resumed",
-		Source: "KEP-2232, Proposal", Requirements: []string{"JOB-25", "JOB-27"}, Run: createdSuspended,
-	},
-	{
-		Name: "suspend-deletes-pods", Title: "Suspending a Job deletes its pods, which do not count as failed",
-		Source: "KEP-2232, Proposal", Requirements: []string{"JOB-26", "TRK-14"}, Run: suspendDeletesPods,
-	},
-	{
-		Name: "resume-resets-start-time", Title: "Resuming a Job sets Suspended to False, and startTime to that time",
-		Source: "API: JobStatus.startTime", Requirements: []string{"JOB-27", "STV-15"}, Run: resumeResetsStartTime,
-	},
-	{
-		Name: "suspend-keeps-indexes", Title: "Completed indexes stay completed in a Job that is suspended and resumed",
-		Source: "KEP-2232, Proposal", Requirements: []string{"JOB-27"}, Run: suspendKeepsIndexes,
-	},
-	{
-		Name: "suspended-template-changes", Title: "Pods that are created after a Job is resumed have the template that was changed before",
-		Source: "KEP-2926, Proposal; KEP-5440", Requirements: []string{"JOB-30"}, Run: suspendedTemplateChanges,
-	},
-	{
-		Name: "suspended-has-no-deadline", Title: "activeDeadlineSeconds does not run in a suspended Job",
-		Source: "API: JobSpec.activeDeadlineSeconds", Requirements: []string{"JOB-23"}, Run: suspendedHasNoDeadline,
-	},
-	{
-		Name: "resume-waits-for-pods", Title: "With podReplacementPolicy Failed, a resumed Job has no new pods while the old ones terminate",
-		Source: "KEP-3939, Integration tests", Requirements: []string{"PRP-13"}, Run: resumeWaitsForPods,
-	},
-	{
-		Name: "suspended-work-queue", Title: "A Job without completions that has a success is Complete when it is suspended",
-		Source: "API: JobSpec.completions, JobSpec.suspend", Requirements: []string{"JOB-65"}, Run: suspendedWorkQueue,
-	},
-	{
-		Name: "suspended-too-late", Title: "Suspending a Job has no effect once its end is decided",
-		Source: "KEP-2232, Proposal", Requirements: []string{"JOB-29"}, Run: suspendedTooLate,
-	},
+	{Name: "created-suspended", Title: "A Job that is created suspended has no pods and no startTime until it is resumed",
+		Source: "KEP-2232, Proposal", Requirements: []string{"JOB-25", "JOB-27"}, Run: createdSuspended},
+	{Name: "suspend-deletes-pods", Title: "Suspending a Job deletes its pods, which do not count as failed",
+		Source: "KEP-2232, Proposal", Requirements: []string{"JOB-26", "TRK-14"}, Run: suspendDeletesPods},
+	{Name: "resume-resets-start-time", Title: "Resuming a Job sets Suspended to False, and startTime to that time",
+		Source: "API: JobStatus.startTime", Requirements: []string{"JOB-27", "STV-15"}, Run: resumeResetsStartTime},
+	{Name: "suspend-keeps-indexes", Title: "Completed indexes stay completed in a Job that is suspended and resumed",
+		Source: "KEP-2232, Proposal", Requirements: []string{"JOB-27"}, Run: suspendKeepsIndexes},
+	{Name: "suspended-template-changes", Title: "Pods that are created after a Job is resumed have the template that was changed before",
+		Source: "KEP-2926, Proposal; KEP-5440", Requirements: []string{"JOB-30"}, Run: suspendedTemplateChanges},
+	{Name: "suspended-has-no-deadline", Title: "activeDeadlineSeconds does not run in a suspended Job",
+		Source: "API: JobSpec.activeDeadlineSeconds", Requirements: []string{"JOB-23"}, Run: suspendedHasNoDeadline},
+	{Name: "resume-waits-for-pods", Title: "With podReplacementPolicy Failed, a resumed Job has no new pods while the old ones terminate",
+		Source: "KEP-3939, Integration tests", Requirements: []string{"PRP-13"}, Run: resumeWaitsForPods},
+	{Name: "suspended-work-queue", Title: "A Job without completions that has a success is Complete when it is suspended",
+		Source: "API: JobSpec.completions, JobSpec.suspend", Requirements: []string{"JOB-65"}, Run: suspendedWorkQueue},
+	{Name: "suspended-too-late", Title: "Suspending a Job has no effect once its end is decided",
+		Source: "KEP-2232, Proposal", Requirements: []string{"JOB-29"}, Run: suspendedTooLate},
 }
 
 func suspendedIs(status corev1.ConditionStatus) (what string, reached func(*batchv1.Job) bool) {

@@ -11,34 +11,20 @@ import (
 )
 
 var tracking = []suite.Case{
-	{
-		Name: "pods-have-the-finalizer", Title: "Each pod is created with the tracking finalizer and the labels of its Job",
-		Source: "KEP-2307, Design Details", Requirements: []string{"TRK-01"}, Run: podsHaveTheFinalizer,
-	},
-	{
-		Name: "finalizers-are-removed", Title: "A pod loses the finalizer when its end is recorded, and no pod is left uncounted",
-		Source: "KEP-2307, Algorithm", Requirements: []string{"TRK-02", "TRK-28"}, Run: finalizersAreRemoved,
-	},
-	{
-		Name: "failures-are-recorded-first", Title: "A failed pod is in uncountedTerminatedPods before it counts",
-		Source: "API: JobStatus.uncountedTerminatedPods", Requirements: []string{"TRK-02"}, Run: failuresAreRecordedFirst,
-	},
-	{
-		Name: "deleted-finished-pods-count", Title: "Deleting a finished pod changes no count",
-		Source: "KEP-2307, Goals", Requirements: []string{"TRK-13", "TRK-27"}, Run: deletedFinishedPodsCount,
-	},
-	{
-		Name: "many-pods-count-once", Title: "Each of many pods that end at once counts once",
-		Source: "KEP-2307, Goals", Requirements: []string{"TRK-02", "TRK-31"}, Run: manyPodsCountOnce,
-	},
-	{
-		Name: "failed-job-releases-its-pods", Title: "When a Job fails, its other pods are deleted and lose the finalizer",
-		Source: "KEP-2307, Algorithm", Requirements: []string{"TRK-15", "TRK-31"}, Run: failedJobReleasesItsPods,
-	},
-	{
-		Name: "one-of-ten-fails", Title: "One failure beside nine successes fails a Job with backoffLimit 0, and all ten count",
-		Source: "API: JobSpec.backoffLimit", Requirements: []string{"TRK-32"}, Run: oneOfTenFails,
-	},
+	{Name: "pods-have-the-finalizer", Title: "Each pod is created with the tracking finalizer and the labels of its Job",
+		Source: "KEP-2307, Design Details", Requirements: []string{"TRK-01"}, Run: podsHaveTheFinalizer},
+	{Name: "finalizers-are-removed", Title: "A pod loses the finalizer when its end is recorded, and no pod is left uncounted",
+		Source: "KEP-2307, Algorithm", Requirements: []string{"TRK-02", "TRK-28"}, Run: finalizersAreRemoved},
+	{Name: "failures-are-recorded-first", Title: "A failed pod is in uncountedTerminatedPods before it counts",
+		Source: "API: JobStatus.uncountedTerminatedPods", Requirements: []string{"TRK-02"}, Run: failuresAreRecordedFirst},
+	{Name: "deleted-finished-pods-count", Title: "Deleting a finished pod changes no count",
+		Source: "KEP-2307, Goals", Requirements: []string{"TRK-13", "TRK-27"}, Run: deletedFinishedPodsCount},
+	{Name: "many-pods-count-once", Title: "Each of many pods that end at once counts once",
+		Source: "KEP-2307, Goals", Requirements: []string{"TRK-02", "TRK-31"}, Run: manyPodsCountOnce},
+	{Name: "failed-job-releases-its-pods", Title: "When a Job fails, its other pods are deleted and lose the finalizer",
+		Source: "KEP-2307, Algorithm", Requirements: []string{"TRK-15", "TRK-31"}, Run: failedJobReleasesItsPods},
+	{Name: "one-of-ten-fails", Title: "One failure beside nine successes fails a Job with backoffLimit 0, and all ten count",
+		Source: "API: JobSpec.backoffLimit", Requirements: []string{"TRK-32"}, Run: oneOfTenFails},
 }
 
 func podsHaveTheFinalizer(t *suite.T) {

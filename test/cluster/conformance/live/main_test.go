@@ -3,7 +3,7 @@
 // controllers.
 //
 // KUBE_VERSION selects another release of Kubernetes, BATCHJOB_CONFORMANCE_BINARY another binary than
-// bin/kubectl-batchjob, and BATCHJOB_CONFORMANCE_REPORTS a folder for the reports.
+// bin/kubectl-batchjob.
 package live
 
 import (

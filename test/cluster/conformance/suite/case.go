@@ -105,28 +105,6 @@ func text(value any) string {
 	return fmt.Sprint(value)
 }
 
-// Validate returns an error if the definition of a case is invalid.
-func Validate(cases []Case) error {
-	seen := map[string]bool{}
-	for _, c := range cases {
-		switch {
-		case seen[c.Name]:
-			return fmt.Errorf("two cases are named %s", c.Name)
-		case c.Title == "" || strings.HasSuffix(c.Title, ".") || c.Source == "" || len(c.Requirements) == 0:
-			return fmt.Errorf("%s: a case needs a title without a full stop, a source, and requirements", c.Name)
-		case (c.Run == nil) == (c.Check == nil):
-			return fmt.Errorf("%s: a case has either Run or Check", c.Name)
-		case len(c.Name) > nameAtMost:
-			return fmt.Errorf("%s: the name is longer than %d", c.Name, nameAtMost)
-		}
-		seen[c.Name] = true
-	}
-	return nil
-}
-
-// nameAtMost leaves room for the index in hostnames of pods.
-const nameAtMost = 48
-
 // Sorted returns the results by name, history cases last.
 func Sorted(results []Result) []Result {
 	out := slices.Clone(results)

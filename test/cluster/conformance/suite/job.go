@@ -31,14 +31,14 @@ func (t *T) Create(changes ...Change) *Job { return t.CreateNamed("", changes...
 func (t *T) CreateNamed(suffix string, changes ...Change) *Job {
 	job := t.Draft(changes...)
 	job.Name += suffix
-	stored, err := t.Client().BatchV1().Jobs(t.Namespace()).Create(t.ctx, job, metav1.CreateOptions{})
+	stored, err := t.Client.BatchV1().Jobs(t.Namespace).Create(t.ctx, job, metav1.CreateOptions{})
 	t.must("creating Job "+job.Name, err)
 	return t.Adopt(stored)
 }
 
 // Draft returns the Job that Create would create.
 func (t *T) Draft(changes ...Change) *batchv1.Job {
-	job := t.suite.newJob(t.name)
+	job := t.newJob(t.name)
 	for _, change := range changes {
 		change(job)
 	}
@@ -49,7 +49,7 @@ func (t *T) Draft(changes ...Change) *batchv1.Job {
 func (t *T) Adopt(stored *batchv1.Job) *Job {
 	j := &Job{t: t, name: stored.Name, uid: stored.UID}
 	t.jobs = append(t.jobs, j)
-	t.must("recording a Job", t.suite.recorder.WaitFor(t.ctx, stored))
+	t.must("recording a Job", t.recorder.WaitFor(t.ctx, stored))
 	return j
 }
 
@@ -67,24 +67,19 @@ func (j *Job) Now() *batchv1.Job {
 
 // Versions returns all versions of the Job, the oldest first.
 func (j *Job) Versions() []*batchv1.Job {
-	versions, _ := j.t.suite.recorder.Job(j.uid)
+	versions, _ := j.t.recorder.Job(j.uid)
 	return versions
 }
 
 // Pods returns the Job's existing pods, the oldest first.
-func (j *Job) Pods() (list []*corev1.Pod) {
-	for _, v := range j.t.suite.recorder.Pods() {
-		if isThere(v) && belongsTo(v.Pod, j.uid) {
-			list = append(list, v.Pod)
-		}
-	}
-	return list
+func (j *Job) Pods() []*corev1.Pod {
+	return slices.DeleteFunc(j.AllPods(), func(pod *corev1.Pod) bool { return j.t.recorder.Pod(pod.UID).Gone })
 }
 
 // AllPods returns all pods that the Job ever had, in their current or last version.
 func (j *Job) AllPods() (list []*corev1.Pod) {
-	for _, v := range j.t.suite.recorder.Pods() {
-		if belongsTo(v.Pod, j.uid) {
+	for _, v := range j.t.recorder.Pods() {
+		if history.JobOf(v.Pod) == j.uid {
 			list = append(list, v.Pod)
 		}
 	}
@@ -168,7 +163,7 @@ func (j *Job) untilFinished(end batchv1.JobConditionType, reason string) *batchv
 // UntilGone waits until the Job no longer exists.
 func (j *Job) UntilGone() {
 	j.t.until("the Job is gone", func() bool {
-		_, gone := j.t.suite.recorder.Job(j.uid)
+		_, gone := j.t.recorder.Job(j.uid)
 		return gone
 	})
 	j.t.Observe("the Job is gone")
@@ -176,27 +171,27 @@ func (j *Job) UntilGone() {
 
 // Play makes the Job's pods end by themselves, as play decides.
 func (j *Job) Play(play Play) {
-	j.t.suite.player.change(func() { j.t.suite.player.plays[j.name] = play })
+	j.t.player.change(func() { j.t.player.plays[j.name] = play })
 }
 
 // Hold keeps deleted pods of the Job terminating until Release.
-func (j *Job) Hold() { j.t.suite.player.change(func() { j.t.suite.player.holds[j.name] = true }) }
+func (j *Job) Hold() { j.t.player.change(func() { j.t.player.holds[j.name] = true }) }
 
 // Release allows terminating pods to end.
-func (j *Job) Release() { j.t.suite.player.change(func() { delete(j.t.suite.player.holds, j.name) }) }
+func (j *Job) Release() { j.t.player.change(func() { delete(j.t.player.holds, j.name) }) }
 
 // Patch merges a change into the Job.
 func (j *Job) Patch(patch string) *batchv1.Job {
-	stored, err := j.t.Client().BatchV1().Jobs(j.t.Namespace()).Patch(j.t.ctx, j.name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	stored, err := j.t.Client.BatchV1().Jobs(j.t.Namespace).Patch(j.t.ctx, j.name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	j.t.must("changing the Job", err)
-	j.t.must("recording the Job", j.t.suite.recorder.WaitFor(j.t.ctx, stored))
+	j.t.must("recording the Job", j.t.recorder.WaitFor(j.t.ctx, stored))
 	j.t.Observe("the Job is changed: %s", patch)
 	return stored
 }
 
 // Delete deletes the Job.
 func (j *Job) Delete(policy metav1.DeletionPropagation) {
-	err := j.t.Client().BatchV1().Jobs(j.t.Namespace()).Delete(j.t.ctx, j.name, metav1.DeleteOptions{
+	err := j.t.Client.BatchV1().Jobs(j.t.Namespace).Delete(j.t.ctx, j.name, metav1.DeleteOptions{
 		PropagationPolicy: &policy, Preconditions: metav1.NewUIDPreconditions(string(j.uid)),
 	})
 	j.t.must("deleting the Job", err)

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -134,6 +133,3 @@ func (r *Recorder) Versions() []history.Version {
 
 // isThere reports whether the pod exists.
 func isThere(v history.Version) bool { return v.Pod != nil && !v.Gone }
-
-// belongsTo reports whether the Job controls the pod.
-func belongsTo(pod *corev1.Pod, job types.UID) bool { return history.JobOf(pod) == job }

@@ -1,3 +1,8 @@
+// Package suite runs conformance cases: it creates their Jobs, runs their pods, records every stored version of both,
+// and collects the findings of the cases.
+//
+// A case waits for changes in the record, never for time to pass. A change that it makes is in the record before the
+// next step.
 package suite
 
 import (
@@ -102,7 +107,7 @@ func (s *Suite) runAll(ctx context.Context, cases []Case, progress func(Result))
 func (s *Suite) run(ctx context.Context, c Case) Result {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
-	t := &T{ctx: ctx, suite: s, name: c.Name}
+	t := &T{ctx: ctx, Suite: s, name: c.Name}
 	began := time.Now()
 	t.run(c.Run)
 	return t.result(c, time.Since(began))

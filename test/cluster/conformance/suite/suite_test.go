@@ -60,7 +60,7 @@ func TestWaitInVainShowsTheJob(t *testing.T) {
 	}})
 	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	c := &T{ctx: ctx, suite: s, name: "a"}
+	c := &T{ctx: ctx, Suite: s, name: "a"}
 	c.jobs = []*Job{{t: c, name: "a", uid: "1"}}
 	c.run(func(*T) { c.jobs[0].UntilComplete() })
 	if len(c.problems) != 1 || c.problems[0].Expected != "the Job is Complete" ||
@@ -139,22 +139,5 @@ func TestViolationsAreReported(t *testing.T) {
 	s.recorder.BreakOff(errors.New("too old"))
 	if r := s.evidence().check(Case{Name: "h", Check: func(*Evidence) {}}); r.Outcome != Fail {
 		t.Errorf("an incomplete record: %+v", r)
-	}
-}
-
-func TestValidate(t *testing.T) {
-	t.Parallel()
-	good := Case{Name: "a", Title: "A", Source: "S", Requirements: []string{"JOB-01"}, Run: func(*T) {}}
-	if err := Validate([]Case{good}); err != nil {
-		t.Error(err)
-	}
-	bad := good
-	bad.Title = "A."
-	both := good
-	both.Check = func(*Evidence) {}
-	for _, cases := range [][]Case{{good, good}, {bad}, {both}} {
-		if Validate(cases) == nil {
-			t.Errorf("%+v is valid", cases)
-		}
 	}
 }

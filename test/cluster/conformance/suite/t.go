@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/conformance/pods"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
@@ -22,10 +21,10 @@ import (
 // T is a running case.
 type T struct {
 	log
-	ctx   context.Context
-	suite *Suite
-	name  string
-	jobs  []*Job
+	*Suite
+	ctx  context.Context
+	name string
+	jobs []*Job
 }
 
 // errStop ends a case that cannot continue, as testing.T.FailNow does, so that cases read as a list of steps.
@@ -60,10 +59,10 @@ func (t *T) must(what string, err error) {
 
 // until waits until reached returns true, and checks it after every change of the record.
 func (t *T) until(what string, reached func() bool) {
-	err := t.suite.recorder.Wait(t.ctx, reached)
+	err := t.recorder.Wait(t.ctx, reached)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		t.Fatalf(what, "not within %v: %s", t.suite.Timeout, t.describe())
+		t.Fatalf(what, "not within %v: %s", t.Timeout, t.describe())
 	case err != nil:
 		t.Fatalf(what, "the record of what happens is incomplete: %v", err)
 	}
@@ -75,48 +74,39 @@ func (t *T) describe() string {
 	for _, j := range t.jobs {
 		parts = append(parts, j.describe())
 	}
-	return strings.Join(append(parts, t.suite.player.problems()...), "; ")
+	return strings.Join(append(parts, t.player.problems()...), "; ")
 }
 
 // Name returns the name of the case.
 func (t *T) Name() string { return t.name }
 
-// Client returns a client with the user's permissions.
-func (t *T) Client() kubernetes.Interface { return t.suite.Client }
-
 // Context returns a context that ends with the time limit of the case.
 func (t *T) Context() context.Context { return t.ctx }
 
-// Namespace returns the namespace of all Jobs.
-func (t *T) Namespace() string { return t.suite.Namespace }
-
-// ManagedBy returns the name of the controller under test, or "" for the built-in one.
-func (t *T) ManagedBy() string { return t.suite.ManagedBy }
-
 // CreatePod creates a pod with these labels and owners.
 func (t *T) CreatePod(name string, labels map[string]string, owners ...metav1.OwnerReference) *corev1.Pod {
-	template := t.suite.template()
+	template := t.template()
 	maps.Copy(template.Labels, labels)
-	pod, err := t.Client().CoreV1().Pods(t.Namespace()).Create(t.ctx, &corev1.Pod{
+	pod, err := t.Client.CoreV1().Pods(t.Namespace).Create(t.ctx, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: t.name + "-" + name, Labels: template.Labels, OwnerReferences: owners}, Spec: template.Spec,
 	}, metav1.CreateOptions{})
 	t.must("creating a pod", err)
-	t.must("recording a pod", t.suite.recorder.WaitFor(t.ctx, pod))
+	t.must("recording a pod", t.recorder.WaitFor(t.ctx, pod))
 	return pod
 }
 
 // PatchPod merges a change into a pod.
 func (t *T) PatchPod(pod *corev1.Pod, patch string) {
-	stored, err := t.Client().CoreV1().Pods(t.Namespace()).Patch(t.ctx, pod.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	stored, err := t.Client.CoreV1().Pods(t.Namespace).Patch(t.ctx, pod.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	t.must("changing a pod", err)
 	if stored.DeletionTimestamp == nil {
-		t.must("recording a pod", t.suite.recorder.WaitFor(t.ctx, stored))
+		t.must("recording a pod", t.recorder.WaitFor(t.ctx, stored))
 	}
 }
 
 // Pod returns the latest version of a pod, and whether it exists.
 func (t *T) Pod(pod *corev1.Pod) (*corev1.Pod, bool) {
-	v := t.suite.recorder.Pod(pod.UID)
+	v := t.recorder.Pod(pod.UID)
 	return v.Pod, isThere(v)
 }
 
@@ -154,14 +144,14 @@ func (t *T) UntilPodGone(pod *corev1.Pod) {
 func (t *T) End(code int32, list ...*corev1.Pod) {
 	for _, pod := range list {
 		t.until(fmt.Sprintf("pod %s runs", pod.Name), func() bool {
-			v := t.suite.recorder.Pod(pod.UID)
+			v := t.recorder.Pod(pod.UID)
 			return v.Gone || v.Pod != nil && v.Pod.Status.Phase != corev1.PodPending
 		})
 		t.end(code, pod)
 	}
 	for _, pod := range list {
 		t.until(fmt.Sprintf("pod %s has ended", pod.Name), func() bool {
-			v := t.suite.recorder.Pod(pod.UID)
+			v := t.recorder.Pod(pod.UID)
 			return v.Gone || history.HasEnded(v.Pod)
 		})
 	}
@@ -171,11 +161,11 @@ func (t *T) End(code int32, list ...*corev1.Pod) {
 func (t *T) end(code int32, pod *corev1.Pod) {
 	var problem error
 	err := wait.PollUntilContextCancel(t.ctx, retryEvery, true, func(ctx context.Context) (bool, error) {
-		v := t.suite.recorder.Pod(pod.UID)
+		v := t.recorder.Pod(pod.UID)
 		if v.Gone || history.HasEnded(v.Pod) {
 			return true, nil
 		}
-		err := t.suite.Kubelet.End(ctx, v.Pod, code)
+		err := t.Kubelet.End(ctx, v.Pod, code)
 		if ctx.Err() == nil {
 			problem = err
 		}
@@ -188,19 +178,19 @@ func (t *T) end(code int32, pod *corev1.Pod) {
 
 // Disrupt adds the condition DisruptionTarget to a pod.
 func (t *T) Disrupt(pod *corev1.Pod) {
-	t.must("disrupting a pod", pods.Disrupt(t.ctx, t.Client(), pod))
+	t.must("disrupting a pod", pods.Disrupt(t.ctx, t.Client, pod))
 }
 
 // DeletePods deletes pods.
 func (t *T) DeletePods(list ...*corev1.Pod) {
 	for _, pod := range list {
-		t.must("deleting a pod", t.Client().CoreV1().Pods(t.Namespace()).Delete(t.ctx, pod.Name, metav1.DeleteOptions{
+		t.must("deleting a pod", t.Client.CoreV1().Pods(t.Namespace).Delete(t.ctx, pod.Name, metav1.DeleteOptions{
 			Preconditions: metav1.NewUIDPreconditions(string(pod.UID)),
 		}))
 	}
 	for _, pod := range list {
 		t.until(fmt.Sprintf("pod %s is being deleted", pod.Name), func() bool {
-			v := t.suite.recorder.Pod(pod.UID)
+			v := t.recorder.Pod(pod.UID)
 			return v.Gone || v.Pod.DeletionTimestamp != nil
 		})
 	}

@@ -21,7 +21,6 @@ var (
 	seeds   = flag.Uint64("seeds", 0, "play that many pairs; 0 for as many as -minutes allow")
 	first   = flag.Int64("first", -1, "the first seed; -1 for a random one")
 	minutes = flag.Int("minutes", 10, "begin no pair after that many minutes, without -seeds")
-	oneSeed = flag.Int64("seed", -1, "play only the pair of that seed")
 )
 
 const (
@@ -46,10 +45,7 @@ type tally struct {
 func TestJobsDoTheSameWithBothControllers(t *testing.T) {
 	total := &tally{t: t, ends: map[string]int{}, differences: map[string]int{}}
 	begin, n := uint64(*first), *seeds
-	switch {
-	case *oneSeed >= 0:
-		begin, n = uint64(*oneSeed), 1
-	case *first < 0:
+	if *first < 0 {
 		begin = rand.Uint64N(1_000_000_000)
 	}
 	t.Logf("the first seed is %d", begin)

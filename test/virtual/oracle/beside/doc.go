@@ -10,7 +10,7 @@
 //
 //	make differential                  10 minutes of random pairs
 //	make differential PAIRS=500        so many pairs
-//	go test -tags builtin ./test/virtual/oracle/beside -v -seed 4711     one pair
+//	go test -tags builtin ./test/virtual/oracle/beside -v -first 4711 -seeds 1     one pair
 //
 // The API does not promise how fast a controller reacts. A state counts as settled when nothing has changed for a while, and
 // when each controller has reacted to a change of another Job, its pulse, that was made after the last change: on a busy

@@ -155,10 +155,12 @@ func endOf(p *pair) string {
 func (p *pair) create(ctx context.Context) error {
 	p.deleted = false
 	for _, s := range p.sides {
-		job := p.story.newJob(s.name, s.manager, p.node)
-		managedBy := job.Spec.ManagedBy
-		job.Spec = *p.spec.DeepCopy()
-		job.Spec.ManagedBy = managedBy
+		job := p.story.job.Job()
+		job.Name, job.Spec = s.name, *p.spec.DeepCopy()
+		// The name of the built-in controller may be left out.
+		if explicit := p.story.runner != replacing || p.story.seed%2 == 0; s.manager != builtIn && explicit {
+			job.Spec.ManagedBy = &s.manager
+		}
 		if !p.story.unbound {
 			job.Spec.Template.Spec.NodeName = p.node
 		}

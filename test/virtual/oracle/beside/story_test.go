@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
@@ -237,31 +236,6 @@ func (g teller) setClocks() {
 func (s *story) mayRestart() bool {
 	return s.runner == crashing || s.runner == elected || s.runner == sharded
 }
-
-// newJob returns the Job of one side.
-func (s *story) newJob(name, managedBy, node string) *batchv1.Job {
-	job := &batchv1.Job{Spec: *s.job.Spec.DeepCopy()}
-	job.Name = name
-	if s.job.RuleNames != "" {
-		job.Annotations = map[string]string{ruleNames: s.job.RuleNames}
-	}
-	if s.job.Held {
-		job.Finalizers = []string{holder}
-	}
-	if explicit := s.runner != replacing || s.seed%2 == 0; managedBy != "" && explicit {
-		job.Spec.ManagedBy = &managedBy
-	}
-	if !s.unbound {
-		job.Spec.Template.Spec.NodeName = node
-	}
-	return job
-}
-
-const (
-	// ruleNames is the annotation of KEP-4443, holder another client's finalizer.
-	ruleNames = "batchjob.dev/pod-failure-policy-rule-names"
-	holder    = "example.com/held"
-)
 
 // describe returns the Job as YAML.
 func (s *story) describe() string {

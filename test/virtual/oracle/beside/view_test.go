@@ -8,7 +8,6 @@ import (
 	"errors"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -21,7 +20,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/differences"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/model"
 )
 
 // view is the watched state of all Jobs and pods of the namespace.
@@ -78,7 +79,7 @@ func (v *view) stored(object any) {
 		}
 		v.pods[job][o.UID] = o
 		if !slices.ContainsFunc(v.created[job], func(m madePod) bool { return m.uid == o.UID }) {
-			v.created[job] = append(v.created[job], madePod{o.UID, indexOf(o)})
+			v.created[job] = append(v.created[job], madePod{o.UID, int(history.IndexOf(o))})
 		}
 	}
 	v.wake()
@@ -138,9 +139,7 @@ type seenPod struct {
 	index, nth int
 }
 
-func (p seenPod) ended() bool {
-	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-}
+func (p seenPod) ended() bool { return history.HasEnded(p.Pod) }
 
 // podsOf returns the existing pods of a Job that satisfy the predicate, by index and then by creation.
 func (v *view) podsOf(name string, wanted func(seenPod) bool) (out []seenPod) {
@@ -165,15 +164,6 @@ func running(p seenPod) bool     { return live(p) && p.Status.Phase == corev1.Po
 func terminating(p seenPod) bool { return p.DeletionTimestamp != nil }
 func over(p seenPod) bool        { return p.ended() && p.DeletionTimestamp == nil }
 func anyPod(seenPod) bool        { return true }
-
-// indexOf returns the completion index of a pod, or -1.
-func indexOf(pod *corev1.Pod) int {
-	index, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
-	if err != nil {
-		return -1
-	}
-	return index
-}
 
 // state returns the state of a Job.
 func (v *view) state(name string) differences.State {
@@ -211,11 +201,11 @@ func fillStatus(s *differences.State, job *batchv1.Job) {
 		s.UncountedSucceeded, s.UncountedFailed = len(u.Succeeded), len(u.Failed)
 	}
 	for _, c := range status.Conditions {
-		s.Conditions = append(s.Conditions, differences.Condition{
+		s.Conditions = append(s.Conditions, model.Condition{
 			Type: c.Type, Status: c.Status, Reason: c.Reason, Message: anonymous(job.Name, c.Message),
 		})
 	}
-	slices.SortFunc(s.Conditions, func(a, b differences.Condition) int { return cmp.Compare(a.Type, b.Type) })
+	slices.SortFunc(s.Conditions, func(a, b model.Condition) int { return cmp.Compare(a.Type, b.Type) })
 }
 
 // anonymous removes the namespace, the Job's name and the generated parts of pod names.

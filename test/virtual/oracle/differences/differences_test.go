@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/model"
 )
 
 func TestEveryDifferenceHasARowInTheDocumentation(t *testing.T) {
@@ -41,25 +42,24 @@ func after(failures int) func(*State) {
 	return func(s *State) { s.Pods[0].Failures = strconv.Itoa(failures) }
 }
 
-func pastLimit(message string) func(*State) {
+// has adds conditions with a reason and a message.
+func has(reason, message string, types ...batchv1.JobConditionType) func(*State) {
 	return func(s *State) {
-		s.Conditions = append(s.Conditions, Condition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: batchv1.JobReasonBackoffLimitExceeded, Message: message})
-	}
-}
-
-func failedBy(reason string) func(*State) {
-	return func(s *State) {
-		for _, t := range []batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobFailureTarget} {
-			s.Conditions = append(s.Conditions, Condition{Type: t, Status: corev1.ConditionTrue, Reason: reason})
+		for _, t := range types {
+			s.Conditions = append(s.Conditions, model.Condition{Type: t, Status: corev1.ConditionTrue, Reason: reason, Message: message})
 		}
 	}
 }
 
-func succeededBy(reason string) func(*State) {
-	return func(s *State) {
-		s.Conditions = append(s.Conditions, Condition{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue, Reason: reason})
-	}
+func pastLimit(message string) func(*State) {
+	return has(batchv1.JobReasonBackoffLimitExceeded, message, batchv1.JobFailed)
 }
+
+func failedBy(reason string) func(*State) {
+	return has(reason, "", batchv1.JobFailed, batchv1.JobFailureTarget)
+}
+
+func succeededBy(reason string) func(*State) { return has(reason, "", batchv1.JobSuccessCriteriaMet) }
 
 func active(s *State) {
 	s.Active++
@@ -80,15 +80,7 @@ func tracked(index int, tracked bool) func(*State) {
 	}
 }
 
-func suspendedState(s *State) {
-	s.Conditions = append(s.Conditions, Condition{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue})
-}
-
 func lost(indexes string) func(*State) { return func(s *State) { s.FailedIndexes = indexes } }
-
-func failing(s *State) {
-	s.Conditions = append(s.Conditions, Condition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue})
-}
 
 func released(s *State) {
 	s.Pods = append(s.Pods, Pod{Index: -1, Phase: corev1.PodRunning, Owned: true, Terminating: true})
@@ -110,6 +102,7 @@ func TestOnlyItsOwnDifferenceIsExplained(t *testing.T) {
 	lowered := with(func(s *batchv1.JobSpec) { s.Completions = ptr.To(int32(1)) })
 	indexed := with(func(s *batchv1.JobSpec) { s.CompletionMode = ptr.To(batchv1.IndexedCompletion) })
 	gone := func(s *State) { s.Started = false }
+	suspendedState, failing := has("", "", batchv1.JobSuspended), has("", "", batchv1.JobFailureTarget)
 	succeeded := func(n int32) func(*State) { return func(s *State) { s.Succeeded = n } }
 	for name, c := range map[string]struct {
 		pair Pair

@@ -10,6 +10,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/model"
 )
 
 // Pair is a Job that both controllers have run, and the states of both at the same moment.
@@ -34,8 +36,8 @@ type State struct {
 	Gone bool
 	// Started and Ended report whether startTime and completionTime are set.
 	Started, Ended bool
-	// Conditions are sorted by type.
-	Conditions                                    []Condition
+	// Conditions are sorted by type. In a message, a pod's name is PODNAME, with the index in an Indexed Job.
+	Conditions                                    []model.Condition
 	Active, Ready, Terminating, Succeeded, Failed int32
 	// UncountedSucceeded and UncountedFailed are the numbers of pods in uncountedTerminatedPods.
 	UncountedSucceeded, UncountedFailed int
@@ -44,13 +46,6 @@ type State struct {
 	Pods []Pod
 	// Created has the number of pods created so far, by completion index; -1 is for Jobs without indexes.
 	Created map[int]int
-}
-
-// Condition is a condition of a Job. In its message, a pod's name is PODNAME, with the index in an Indexed Job.
-type Condition struct {
-	Type            batchv1.JobConditionType
-	Status          corev1.ConditionStatus
-	Reason, Message string
 }
 
 // Pod is a pod of a Job.
@@ -96,7 +91,7 @@ func (s State) Clone() State {
 }
 
 // Condition returns the true condition of a type, or nil.
-func (s State) Condition(t batchv1.JobConditionType) *Condition {
+func (s State) Condition(t batchv1.JobConditionType) *model.Condition {
 	for i, c := range s.Conditions {
 		if c.Type == t && c.Status == corev1.ConditionTrue {
 			return &s.Conditions[i]

@@ -19,6 +19,24 @@ type Case struct {
 	Edits []Edit
 }
 
+// RuleNames is the annotation of KEP-4443, Holder another client's finalizer.
+const (
+	RuleNames = "batchjob.dev/pod-failure-policy-rule-names"
+	Holder    = "example.com/hold"
+)
+
+// Job returns the Job, without a name.
+func (c *Case) Job() *batchv1.Job {
+	job := &batchv1.Job{Spec: *c.Spec.DeepCopy()}
+	if c.RuleNames != "" {
+		job.Annotations = map[string]string{RuleNames: c.RuleNames}
+	}
+	if c.Held {
+		job.Finalizers = []string{Holder}
+	}
+	return job
+}
+
 // Forever is the run time of a pod that does not end on its own.
 const Forever time.Duration = -1
 

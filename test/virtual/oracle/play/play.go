@@ -2,7 +2,6 @@
 package play
 
 import (
-	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -10,27 +9,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/model"
 )
 
-const (
-	// JobName is the name of the Job of every case.
-	JobName = "a"
-	// ruleNames is the annotation of KEP-4443, holder another client's finalizer.
-	ruleNames = "batchjob.dev/pod-failure-policy-rule-names"
-	holder    = "example.com/held"
-)
+// JobName is the name of the Job of every case.
+const JobName = "a"
 
 // Start creates the Job of a case, whose pods follow the case's scripts.
 func Start(w *sim.World, c *model.Case) error {
-	job := &batchv1.Job{Spec: *c.Spec.DeepCopy()}
+	job := c.Job()
 	job.Name = JobName
-	if c.RuleNames != "" {
-		job.Annotations = map[string]string{ruleNames: c.RuleNames}
-	}
-	if c.Held {
-		job.Finalizers = []string{holder}
-	}
 	return w.Play(job, script(c))
 }
 
@@ -49,15 +38,6 @@ func script(c *model.Case) sim.Script {
 		out = append(out, sim.Scene{Index: int32(f.Index), Nth: f.Nth, Act: act})
 	}
 	return out
-}
-
-// IndexOf returns the completion index of a pod, or -1.
-func IndexOf(pod *corev1.Pod) int {
-	index, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
-	if err != nil {
-		return -1
-	}
-	return index
 }
 
 // Apply carries out a user's action.
@@ -79,8 +59,7 @@ func Apply(w *sim.World, e model.Edit) error {
 
 func editPods(w *sim.World, e model.Edit, pods []*corev1.Pod) error {
 	for _, pod := range pods {
-		over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-		active := !over && pod.DeletionTimestamp == nil && IndexOf(pod) == int(e.Value)
+		active := !history.HasEnded(pod) && pod.DeletionTimestamp == nil && history.IndexOf(pod) == e.Value
 		switch {
 		case e.Action == model.CleanFailed && pod.Status.Phase == corev1.PodFailed,
 			e.Action == model.CleanSucceeded && pod.Status.Phase == corev1.PodSucceeded:

@@ -3,6 +3,7 @@ package structure
 import (
 	"go/ast"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -29,8 +30,8 @@ func variable(t *testing.T, name string) []string {
 func TestSequentialPackagesStartNoGoroutines(t *testing.T) {
 	for _, pattern := range variable(t, "SEQUENTIAL") {
 		dir, recursive := strings.CutSuffix(strings.TrimPrefix(pattern, "./"), "/...")
-		for path, file := range parse(t, filepath.Join(root, dir)) {
-			if !recursive && filepath.Dir(path) != filepath.Join(root, dir) {
+		for path, file := range code(t, dir) {
+			if isTest(path) || !recursive && filepath.Dir(path) != filepath.Join(root, dir) {
 				continue
 			}
 			for _, what := range concurrency(file) {
@@ -81,5 +82,40 @@ func TestTestsBesideTheBuiltinControllerAreRun(t *testing.T) {
 	}
 	if tests == 0 {
 		t.Error("no test has the build tag builtin")
+	}
+}
+
+// A binary that can load Go plugins keeps every method of every type, used or not: 18 MB more (ADR 0015).
+func TestNothingLoadsGoPlugins(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "-tags", strings.Join(variable(t, "TAGS"), " "), "./cmd/kubectl-batchjob")
+	list.Dir, list.Stderr = root, os.Stderr
+	out, err := list.Output()
+	assert.NoError(t, err)
+	if packages := strings.Fields(string(out)); slices.Contains(packages, "plugin") || len(packages) < 100 {
+		t.Errorf("of %d packages one imports plugin; see: go list -deps -f '{{.ImportPath}} {{.Imports}}'", len(packages))
+	}
+}
+
+// The jobs of the workflow run the steps of .ci/run side by side, so that a failure does not hide those of other steps.
+func TestEveryStepOfCIIsAJob(t *testing.T) {
+	read := func(path, pattern string) []string {
+		text, err := os.ReadFile(filepath.Join(root, path))
+		assert.NoError(t, err)
+		m := regexp.MustCompile(pattern).FindSubmatch(text)
+		if m == nil {
+			t.Fatalf("%s has nothing like %s", path, pattern)
+		}
+		return strings.Fields(string(m[1]))
+	}
+	steps := read(".ci/run", `(?m)^steps=\(controlplane (.*)\)$`)
+	jobs := read(".github/workflows/ci.yaml", `(?s)target:\n((?: +- [^\n]+\n)+)`)
+	jobs = slices.DeleteFunc(jobs, func(word string) bool { return word == "-" || word == "snapshot" })
+	if !slices.Equal(jobs, steps) {
+		t.Errorf("the workflow runs %v, .ci/run %v", jobs, steps)
+	}
+	for _, target := range read("Makefile", `(?m)^presubmit: (test .*) ##`) {
+		if !slices.Contains(steps, target) {
+			t.Errorf("CI does not run make %s, a part of make presubmit", target)
+		}
 	}
 }

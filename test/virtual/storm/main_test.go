@@ -1,9 +1,0 @@
-package storm
-
-import (
-	"testing"
-
-	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
-)
-
-func TestMain(m *testing.M) { scenario.Main(m) }
