@@ -35,9 +35,7 @@ func TestLargeJobFits(t *testing.T) {
 		c.Pods = append(c.Pods, *pod)
 	}
 	read, archive := bundled(t, c)
-	if len(read.Pods) != len(c.Pods) {
-		t.Errorf("%d pods", len(read.Pods))
-	}
+	assert.Equal(t, len(read.Pods), len(c.Pods), "pods")
 	if len(archive) > 8<<20 {
 		t.Errorf("%d bytes", len(archive))
 	}

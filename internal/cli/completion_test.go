@@ -17,6 +17,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/help"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
@@ -58,50 +59,50 @@ func ownersAPI(t *testing.T) *httptest.Server {
 // ux.md, "Side by side": completion. CLI-04's verb completes owners of Jobs, pods and indexes.
 func TestOwnersPodsAndIndexesAreCompleted(t *testing.T) {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, ownersAPI(t).URL))
-	wantCompleted(t, "why", map[string]string{
-		"":                         "train :4",
-		"train|":                   " :4",
-		"job/":                     "job/train :4",
-		"cronjob/":                 "cronjob/hourly cronjob/nightly :4",
-		"cj/n":                     "cj/nightly :4",
-		"cronjob/nightly|cronjob/": "cronjob/hourly :4",
-		"jobset/":                  " :4",
-		"cr":                       "cronjob/ :6",
-		"jo":                       "job/ jobset/ :6",
-		"pod/":                     "pod/eval-a pod/train-1-b :4",
-		"-A|":                      " :4",
-		"-A|cronjob/":              " :4",
-		"-l|x=y|cr":                " :4",
-		"train|--pod|":             "train-2-a train-2-x train-0-y :36",
-		"train|--pod|train-0":      "train-0-y :36",
-		"--pod|":                   " :36",
-		"cronjob/nightly|--pod|":   " :36",
-		"train|--index|":           "2 0 1 3 :36",
-		"train|--index|2,":         "2,3 :36",
-		"train|-o|":                "go-template go-template-file json jsonpath jsonpath-as-json jsonpath-file kyaml name template templatefile yaml :4",
-		"train|--color|a":          "auto always :4",
+	program.Completes(t, nil, map[string]string{
+		"why|":                         "train :4",
+		"why|train|":                   " :4",
+		"why|job/":                     "job/train :4",
+		"why|cronjob/":                 "cronjob/hourly cronjob/nightly :4",
+		"why|cj/n":                     "cj/nightly :4",
+		"why|cronjob/nightly|cronjob/": "cronjob/hourly :4",
+		"why|jobset/":                  " :4",
+		"why|cr":                       "cronjob/ :6",
+		"why|jo":                       "job/ jobset/ :6",
+		"why|pod/":                     "pod/eval-a pod/train-1-b :4",
+		"why|-A|":                      " :4",
+		"why|-A|cronjob/":              " :4",
+		"why|-l|x=y|cr":                " :4",
+		"why|train|--pod|":             "train-2-a train-2-x train-0-y :36",
+		"why|train|--pod|train-0":      "train-0-y :36",
+		"why|--pod|":                   " :36",
+		"why|cronjob/nightly|--pod|":   " :36",
+		"why|train|--index|":           "2 0 1 3 :36",
+		"why|train|--index|2,":         "2,3 :36",
+		"why|train|-o|":                "go-template go-template-file json jsonpath jsonpath-as-json jsonpath-file kyaml name template templatefile yaml :4",
+		"why|train|--color|a":          "auto always :4",
 	})
 }
 
 // logs accepts any number of Jobs, or pods of Jobs.
 func TestLogsOfJobsAndPodsAreCompleted(t *testing.T) {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, ownersAPI(t).URL))
-	wantCompleted(t, "logs", map[string]string{
-		"":                    "train :4",
-		"train|":              " :4",
-		"pod/":                "pod/eval-a pod/train-1-b :4",
-		"po/t":                "po/train-1-b :4",
-		"pod/eval-a|pod/":     "pod/train-1-b :4",
-		"-l|x=y|pod/":         " :4",
-		"train|--index|":      "2 0 1 3 :36",
-		"train|eval|--index|": " :36",
+	program.Completes(t, nil, map[string]string{
+		"logs|":                    "train :4",
+		"logs|train|":              " :4",
+		"logs|pod/":                "pod/eval-a pod/train-1-b :4",
+		"logs|po/t":                "po/train-1-b :4",
+		"logs|pod/eval-a|pod/":     "pod/train-1-b :4",
+		"logs|-l|x=y|pod/":         " :4",
+		"logs|train|--index|":      "2 0 1 3 :36",
+		"logs|train|eval|--index|": " :36",
 	})
 }
 
 // Only flags whose value is a file are completed with files.
 func TestFilesAreOfferedWhereTheyAreMeant(t *testing.T) {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, "http://127.0.0.1:1"))
-	for args, want := range map[string]string{
+	program.Completes(t, nil, map[string]string{
 		"create|-f|":                  "json yaml yml :8",
 		"lint|-f|":                    "json yaml yml :8",
 		"lint|":                       " :4",
@@ -123,21 +124,14 @@ func TestFilesAreOfferedWhereTheyAreMeant(t *testing.T) {
 		"demo|":                       " :4",
 		"demo|--color|n":              "never :4",
 		"wait|--for|c":                "complete condition=Suspended condition=SuccessCriteriaMet condition=FailureTarget :4",
-	} {
-		words, directive := program.Complete(t, strings.Split(args, "|")...)
-		if got := strings.Join(words, " ") + " " + directive; got != want {
-			t.Errorf("%s: %q, want %q", args, got, want)
-		}
-	}
+	})
 }
 
 // A cluster that does not answer, and a credential plugin that hangs, delay the shell by two seconds at most, and
 // nothing is printed.
 func TestCompletionIsQuick(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") // Connections are not accepted.
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer listener.Close()
 	silent := "http://" + listener.Addr().String()
 	plugin := filepath.Join(t.TempDir(), "plugin")
@@ -148,9 +142,7 @@ clusters: [{name: c, cluster: {server: "` + strings.Replace(silent, "http", "htt
 users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: sh, args: [-c, exec sleep 6 2>/dev/null]}}}]
 contexts: [{name: test, context: {cluster: c, user: u, namespace: ns1}}]
 `
-	if err := os.WriteFile(plugin, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(plugin, []byte(content), 0o600))
 	for _, kubeconfig := range []string{clitest.WriteKubeconfig(t, silent), plugin} {
 		t.Setenv("KUBECONFIG", kubeconfig)
 		ctx, cancel := context.WithTimeout(t.Context(), clitest.Patience)
@@ -170,20 +162,14 @@ contexts: [{name: test, context: {cluster: c, user: u, namespace: ns1}}]
 func TestCompletionScriptForKubectl(t *testing.T) {
 	home := t.TempDir()
 	bin := filepath.Join(home, ".krew", "bin")
-	if err := os.MkdirAll(bin, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.MkdirAll(bin, 0o755))
 	plugin := "#!/bin/sh\nprintf '[%s]' \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(bin, "kubectl-batchjob"), []byte(plugin), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(filepath.Join(bin, "kubectl-batchjob"), []byte(plugin), 0o755))
 	sh := func(script string, args ...string) string {
 		cmd := exec.Command("sh", append([]string{"-ec", script, "sh"}, args...)...)
 		cmd.Env = []string{"HOME=" + home, "PATH=" + bin + ":" + os.Getenv("PATH")}
 		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", script, err, out)
-		}
+		assert.NoError(t, err, script, out)
 		return string(out)
 	}
 	var steps []string
@@ -194,14 +180,10 @@ func TestCompletionScriptForKubectl(t *testing.T) {
 	}
 	sh(strings.Join(steps, ""))
 	ours, err := filepath.Abs("../../krew/kubectl_complete-batchjob")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, script := range []string{filepath.Join(bin, "kubectl_complete-batchjob"), ours} {
 		const want = "[__complete][status][-n][a b][]"
-		if got := sh(`exec "$@"`, script, "status", "-n", "a b", ""); got != want {
-			t.Errorf("%s: %q, want %q", script, got, want)
-		}
+		assert.Equal(t, sh(`exec "$@"`, script, "status", "-n", "a b", ""), want, script)
 	}
 }
 
@@ -212,13 +194,9 @@ func TestCompletionScriptInBash(t *testing.T) {
 		t.Skip("there is no bash")
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "kubectl-batchjob"), []byte("#!/bin/sh\necho why\necho :4\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(filepath.Join(dir, "kubectl-batchjob"), []byte("#!/bin/sh\necho why\necho :4\n"), 0o755))
 	script := filepath.Join(dir, "script")
-	if err := os.WriteFile(script, []byte(program.Run(t, nil, "completion", "bash").Out), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(script, []byte(program.Run(t, nil, "completion", "bash").Out), 0o600))
 	// _init_completion is part of bash-completion, which may not be installed.
 	cmd := exec.Command(bash, "-c", `_init_completion() { words=("${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=${words[cword]}; prev=${words[cword-1]}; }
 . "$1"; COMP_WORDS=(kubectl-batchjob wh); COMP_CWORD=1; COMP_LINE="kubectl-batchjob wh"; COMP_POINT=${#COMP_LINE}
@@ -226,17 +204,6 @@ __start_kubectl-batchjob; echo "${COMPREPLY[@]}"`, "bash", script)
 	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
 	if out, err := cmd.Output(); err != nil || strings.TrimSpace(string(out)) != "why" {
 		t.Errorf("%v: %q", err, out)
-	}
-}
-
-// wantCompleted checks the words that a shell is offered for the arguments of a verb, which are separated by |.
-func wantCompleted(t *testing.T, verb string, lines map[string]string) {
-	t.Helper()
-	for args, want := range lines {
-		words, directive := program.Complete(t, append([]string{verb}, strings.Split(args, "|")...)...)
-		if got := strings.Join(words, " ") + " " + directive; got != want {
-			t.Errorf("%s %s: %q, want %q", verb, args, got, want)
-		}
 	}
 }
 

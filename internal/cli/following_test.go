@@ -14,10 +14,11 @@ import (
 // following is a running verb that follows the Job train, which has one running pod.
 type following struct {
 	*clitest.Session
-	t     *testing.T
-	api   *clitest.API
-	pods  *clitest.Pods
-	clock *clitest.Clock
+	t       *testing.T
+	objects *clitest.Objects
+	api     *clitest.API
+	pods    *clitest.Pods
+	clock   *clitest.Clock
 }
 
 // follow starts a verb as a user to whom the API server refuses requests.
@@ -33,7 +34,7 @@ func follow(t *testing.T, args string, refuse func(*http.Request) *clitest.Statu
 		change(&env)
 	}
 	session := program.Start(t, objects.API, env, strings.Fields(args)...)
-	return &following{Session: session, t: t, api: objects.API, pods: objects.Pods, clock: clock}
+	return &following{Session: session, t: t, objects: objects, api: objects.API, pods: objects.Pods, clock: clock}
 }
 
 // until advances the clock until stdout or stderr contains the text.
@@ -125,9 +126,7 @@ func TestJobsThatMayNotBeWatchedAreRead(t *testing.T) {
 	for _, verb := range followingVerbs {
 		f := follow(t, verb.args, onlyJobs, nil)
 		if strings.HasPrefix(verb.args, "logs") {
-			if code := f.End(); code != cmdutil.ExitError || !strings.Contains(f.ErrOut.String(), "no RBAC rule for pods") {
-				t.Errorf("%s: exit %d, stderr %q", verb.args, code, f.ErrOut.String())
-			}
+			f.Result().Want(t, cmdutil.ExitError, "", "no RBAC rule for pods")
 			continue
 		}
 		f.until(unwatchedJobs)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -21,17 +22,13 @@ func TestVerbsRefuseDamagedBundles(t *testing.T) {
 		t.Fatal(got.ErrOut)
 	}
 	data, err := os.ReadFile(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	changed := bytes.Clone(data)
 	changed[len(data)/2] ^= 0xff
 	manifest := clitest.WriteManifest(t, simpleManifest)
 	for name, damaged := range map[string][]byte{"truncated": data[:len(data)/2], "changed": changed, "empty": nil, "text": []byte("hello\n")} {
 		file := filepath.Join(folder, name)
-		if err := os.WriteFile(file, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(file, damaged, 0o600))
 		for _, args := range []string{"why --from FILE", "watch --plain --from FILE", "watch --plain --replay FILE", "status --from FILE", "what-if train --set backoffLimit=3 --from FILE", "simulate -f MANIFEST --from FILE"} {
 			got := program.Run(t, nil, strings.Fields(strings.NewReplacer("FILE", file, "MANIFEST", manifest).Replace(args))...)
 			if got.Code != 1 || got.Out != "" || !strings.Contains(got.ErrOut, file+": ") || strings.Contains(got.ErrOut, "panic") {
@@ -50,38 +47,25 @@ func TestVerbsReadBundlesAndRecordings(t *testing.T) {
 		t.Fatal(got.ErrOut)
 	}
 	data, err := os.ReadFile(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	recorded, err := bundle.Recording(bytes.NewReader(data))
 	if err == nil {
 		err = os.WriteFile(recording, recorded, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, file := range []string{whole, recording} {
 		for args, want := range map[string]string{
 			"why --from FILE": "train failed", "why train --from FILE": "train failed", "status --from FILE": "train", "status train --from FILE": "train",
 			"watch --plain --from FILE": "train", "what-if train --set backoffLimit=3 --from FILE": "utcome",
 		} {
-			got := program.Run(t, nil, strings.Fields(strings.ReplaceAll(args, "FILE", file))...)
-			if got.Code != 0 || !strings.Contains(got.Out, want) {
-				t.Errorf("%s, %s: exit %d, %q, %q", filepath.Base(file), args, got.Code, got.Out, got.ErrOut)
-			}
+			program.Run(t, nil, strings.Fields(strings.ReplaceAll(args, "FILE", file))...).Prints(t, 0, want)
 		}
 		for _, args := range []string{"why other --from FILE", "status other --from FILE"} {
-			if got := program.Run(t, nil, strings.Fields(strings.ReplaceAll(args, "FILE", file))...); got.Code != 1 || got.Out != "" {
-				t.Errorf("%s, %s: exit %d, %q, %q", filepath.Base(file), args, got.Code, got.Out, got.ErrOut)
-			}
+			program.Run(t, nil, strings.Fields(strings.ReplaceAll(args, "FILE", file))...).Want(t, 1, "")
 		}
 	}
-	if got := program.Run(t, nil, "why", "--index", "0", "--from", recording); got.Code != 2 || !strings.Contains(got.ErrOut, "require a bundle") {
-		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
-	}
-	if got := program.Run(t, nil, "status", "-w", "--from", whole); got.Code != 2 || !strings.Contains(got.ErrOut, "--from summarizes one Job") {
-		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
-	}
+	program.Run(t, nil, "why", "--index", "0", "--from", recording).Want(t, 2, "", "require a bundle")
+	program.Run(t, nil, "status", "-w", "--from", whole).Want(t, 2, "", "--from summarizes one Job")
 }
 
 // -o is a format in each verb; bundle accepts a file for one release.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/help"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -66,9 +67,7 @@ func TestHelpOfMainVerbsFitsAScreen(t *testing.T) {
 		}
 		first, flags, _ := strings.Cut(got, "Flags:\n")
 		flags, _, _ = strings.Cut("\n"+strings.TrimSpace(flags), "\n\n")
-		if n := strings.Count(flags, "\n"); n != len(flagLine.FindAllString(flags, -1)) {
-			t.Errorf("%s --help: a flag has more than one line", verb)
-		}
+		assert.Equal(t, strings.Count(flags, "\n"), len(flagLine.FindAllString(flags, -1)), verb, "a flag has more than one line")
 		if n := strings.Count(first, "  # "); n < 3 || n > 5 {
 			t.Errorf("%s --help has %d examples before its flags", verb, n)
 		}
@@ -98,10 +97,8 @@ func TestHelpIsComplete(t *testing.T) {
 		}
 	}
 	root := program.Run(t, nil, "--help").Out
-	for _, part := range []string{"0 done", "1 error", "2 wrong usage", "3 a Job", "124 timeout", "130 Ctrl-C", "143 SIGTERM", "Look at Jobs:", "Make Jobs:", "Run Jobs:"} {
-		if !strings.Contains(root, part) {
-			t.Errorf("root help lacks %q", part)
-		}
+	for _, part := range []string{"0 done", "1 error", "2 wrong usage", "3 a Job", "124 timeout", "130 Ctrl-C", "143 SIGTERM", "Look at Jobs:", "Make Jobs:", "Run Jobs:", "Exit codes", "version", "completion", "Examples"} {
+		assert.Contains(t, root, part)
 	}
 }
 
@@ -144,9 +141,7 @@ func TestFlagsOfLibrariesAreDescribed(t *testing.T) {
 			t.Errorf("--%s belongs in the list of options, and not in status --help", name)
 		}
 	}
-	if !strings.Contains(status, `"kubectl batchjob options"`) {
-		t.Error("status --help does not say where the other flags are")
-	}
+	assert.Contains(t, status, `"kubectl batchjob options"`, "status --help does not say where the other flags are")
 }
 
 // example matches a command line of this program in a text, without the commands before it in a pipeline.
@@ -203,9 +198,7 @@ func TestExamplesAreValid(t *testing.T) {
 // The same holds for the documentation. test/product/docs runs its commands, except a few that no test can run.
 func TestDocumentedCommandsAreValid(t *testing.T) {
 	files, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	commandLine := regexp.MustCompile(`(?m)^ *(?:\$ )?kubectl[ -]batchjob .*`)
 	n := 0
 	for _, file := range append(files, "../../README.md", "../../CONTRIBUTING.md", "../../examples/README.md") {
@@ -213,9 +206,7 @@ func TestDocumentedCommandsAreValid(t *testing.T) {
 			continue // Its examples are from help.
 		}
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		for _, line := range commandLine.FindAllString(strings.ReplaceAll(string(data), "\\\n", ""), -1) {
 			for _, args := range examplesIn(strings.TrimSpace(line)) {
 				n++

@@ -22,6 +22,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
@@ -73,9 +74,7 @@ func TestNoVerbNeedsMuchMemory(t *testing.T) {
 	ended, open, api := worstJobs(t)
 	dir := t.TempDir()
 	manifest := filepath.Join(dir, "job.yaml")
-	if err := os.WriteFile(manifest, []byte(hugeManifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(manifest, []byte(hugeManifest), 0o600))
 	crowd := filepath.Join(dir, "crowd.yaml")
 	if err := os.WriteFile(crowd, []byte(strings.Replace(hugeManifest, "2147483647\n  parallelism: 2", "100000\n  parallelism: 100000", 1)), 0o600); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -62,9 +63,7 @@ func readOnce(t *testing.T, args string, refuse func(*http.Request) *clitest.Sta
 	objects.API.SetRefuse(refuse)
 	dir := t.TempDir()
 	manifest := `{apiVersion: batch/v1, kind: Job, metadata: {name: new}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}`
-	if err := os.WriteFile(filepath.Join(dir, "JOB"), []byte(manifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(filepath.Join(dir, "JOB"), []byte(manifest), 0o600))
 	t.Chdir(dir)
 	got = program.Run(t, objects.API, strings.Split(args, " ")...)
 	return got, objects.Queries("")
@@ -101,8 +100,8 @@ func TestReadingVerbsNeedOneNamespace(t *testing.T) {
 	}
 }
 
-// POL-02 to POL-04: verbs that follow a Job watch it, its pods and its events in its namespace, and need no more.
-// Requirements: POL-03
+// POL-02 to POL-04: verbs that follow a Job watch it, its pods and its events in its namespace, and need no more. They only read.
+// Requirements: CLI-09, POL-03
 func TestFollowingVerbsNeedOneNamespace(t *testing.T) {
 	for _, verb := range followingVerbs {
 		t.Run(verb.args, func(t *testing.T) {
@@ -112,6 +111,7 @@ func TestFollowingVerbsNeedOneNamespace(t *testing.T) {
 			if code := f.end(verb.shown); code != 0 && verb.shown == "" || strings.Contains(f.ErrOut.String(), "RBAC") {
 				t.Errorf("exit %d\n%s%s", code, f.Out.String(), f.ErrOut.String())
 			}
+			assert.DeepEqual(t, f.objects.Methods(), map[string]bool{http.MethodGet: true})
 		})
 	}
 }
@@ -120,8 +120,6 @@ func TestFollowingVerbsNeedOneNamespace(t *testing.T) {
 func TestAllNamespacesAreRefusedWithAWayOut(t *testing.T) {
 	for _, args := range []string{"status -A", "why -A -l app=train", "watch -A --plain", "status -A -w", "wait -A -l app=train", "clean -A"} {
 		got, _ := readOnce(t, args, outsideNS1)
-		if got.Code != 1 || !strings.Contains(got.ErrOut, "you may not list jobs in all namespaces") || !strings.Contains(got.ErrOut, "or choose a namespace with -n") {
-			t.Errorf("%s: exit %d\n%s%s", args, got.Code, got.Out, got.ErrOut)
-		}
+		got.Want(t, 1, "", "you may not list jobs in all namespaces", "or choose a namespace with -n")
 	}
 }

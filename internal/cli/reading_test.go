@@ -109,21 +109,3 @@ func mayBeRead(path string) bool {
 	base := filepath.Base(path)
 	return slices.Contains([]string{"jobs", "pods", "events", "log", "leases"}, base) || strings.Contains(path, "/jobs/") || strings.Contains(path, "/cronjobs/") || strings.Contains(path, "/pods/")
 }
-
-// The same holds for verbs that follow a Job.
-// Requirements: CLI-09
-func TestFollowingVerbsSendOnlyGET(t *testing.T) {
-	for _, verb := range followingVerbs {
-		requests := &asked{}
-		f := follow(t, verb.args, requests.refuse, nil)
-		f.untilFollowing()
-		f.finish()
-		if code := f.end(verb.shown); code != 0 && verb.shown == "" {
-			t.Errorf("%s: exit %d, %s", verb.args, code, f.ErrOut.String())
-		}
-		// A request may still be in flight when the verb has ended.
-		if paths, others := requests.soFar(); len(others) > 0 || len(paths) == 0 {
-			t.Errorf("%s: %q", verb.args, others)
-		}
-	}
-}

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -28,9 +29,7 @@ func TestDocumentationShowsWhatIsPrinted(t *testing.T) {
 
 func wantOutputsIn(t *testing.T, page string) {
 	before, err := os.ReadFile("../../" + page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	blocks := 0
 	text := shown.ReplaceAllStringFunc(string(before), func(block string) string {
 		blocks++
@@ -40,9 +39,7 @@ func wantOutputsIn(t *testing.T, page string) {
 		env.Terminal = func(io.Writer) int { return 80 }
 		args := append(strings.Fields(strings.ReplaceAll(m[2], "examples/", "../../examples/")), "--interactive=false")
 		streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}
-		if err := program.Execute(t.Context(), args, streams, env); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, program.Execute(t.Context(), args, streams, env))
 		return m[1] + strings.ReplaceAll(out.String(), "../../examples/", "examples/") + "```\n"
 	})
 	if blocks == 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -20,9 +21,7 @@ func TestRunReplaceKeepsEvidenceOfAJobThatFailed(t *testing.T) {
 		s := program.Start(t, api.API, clitest.NewEnv(), "run", "-f", manifest, "--replace", flag)
 		s.WaitErr("train  Running")
 		s.Interrupt()
-		if code := s.End(); code != cmdutil.ExitInterrupted {
-			t.Errorf("%s: exit %d, %s", flag, code, s.ErrOut.String())
-		}
+		assert.Equal(t, s.End(), cmdutil.ExitInterrupted, flag, s.ErrOut.String())
 		bundles, err := filepath.Glob(filepath.Join(folder, "train-*.tar.gz"))
 		if err != nil || len(bundles) != files {
 			t.Errorf("%s: %q, %v; %s", flag, bundles, err, s.ErrOut.String())

@@ -32,10 +32,7 @@ func TestUnknownFlagsSuggestSimilarOnes(t *testing.T) {
 		"run --failifstalled":   "did you mean --fail-if-stalled",
 		"status --namespaces x": "did you mean --namespace",
 	} {
-		got := program.Run(t, nil, strings.Fields(args)...)
-		if got.Code != cmdutil.ExitUsage || !strings.Contains(got.ErrOut, want) {
-			t.Errorf("%s: exit %d, %s", args, got.Code, got.ErrOut)
-		}
+		program.Run(t, nil, strings.Fields(args)...).Want(t, cmdutil.ExitUsage, "", want)
 	}
 	if got := program.Run(t, nil, "ls"); !strings.Contains(got.ErrOut, `unknown command "ls", did you mean`) || !strings.Contains(got.ErrOut, "status") {
 		t.Error(got.ErrOut)

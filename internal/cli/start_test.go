@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -28,9 +29,7 @@ func BenchmarkStart(b *testing.B) {
 				cmd := exec.Command(binary, args...)
 				cmd.Stdout, cmd.Stderr = io.Discard, io.Discard
 				start := time.Now()
-				if err := cmd.Run(); err != nil {
-					b.Fatal(err)
-				}
+				assert.NoError(b, cmd.Run())
 				times = append(times, time.Since(start))
 			}
 			slices.Sort(times)
@@ -55,9 +54,7 @@ func BenchmarkStatusOfManyJobs(b *testing.B) {
 	for b.Loop() {
 		cmd := exec.Command(binary, "status", "--kubeconfig", kubeconfig)
 		cmd.Stdout, cmd.Stderr = io.Discard, io.Discard
-		if err := cmd.Run(); err != nil {
-			b.Fatal(err)
-		}
+		assert.NoError(b, cmd.Run())
 		spent = append(spent, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 	}
 	slices.Sort(spent)

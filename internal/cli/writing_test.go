@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
@@ -45,9 +46,7 @@ func stored(t *testing.T, name, image, status string) *unstructured.Unstructured
 	if err == nil {
 		err = job.UnmarshalJSON(data)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return job
 }
 
@@ -86,9 +85,7 @@ func withJobs(jobs ...*unstructured.Unstructured) func(t *testing.T) *clitest.Wr
 // withCronJob returns a cluster with CronJob nightly.
 func withCronJob(t *testing.T) *clitest.Writes {
 	api, template := clitest.NewWrites(t), &batchv1.Job{}
-	if err := yaml.Unmarshal([]byte(limited), template); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, yaml.Unmarshal([]byte(limited), template))
 	api.API.CronJobs = []*batchv1.CronJob{{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "nightly", UID: "u"},
 		Spec:       batchv1.CronJobSpec{Schedule: "0 3 * * *", JobTemplate: batchv1.JobTemplateSpec{Spec: template.Spec}},
@@ -146,9 +143,7 @@ func verb(line string) func(t *testing.T, ctx context.Context, api *clitest.Writ
 func execute(ctx context.Context, t *testing.T, api *clitest.Writes, line string, out io.Writer) error {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, api.API.URL()))
 	t.Chdir(t.TempDir()) // run --replace writes a bundle.
-	if err := os.WriteFile("job.yaml", []byte(limited), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile("job.yaml", []byte(limited), 0o600))
 	ctx, cancel := context.WithTimeout(ctx, clitest.Patience)
 	defer cancel()
 	err := program.Execute(ctx, strings.Fields(line), genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: out}, clitest.NewEnv())

@@ -74,9 +74,7 @@ func TestJobsHandsOverChanges(t *testing.T) {
 		} else if len(got) != 1 || got[0] != step.want {
 			t.Errorf("%s: handed over %q, want %q", step.name, got, step.want)
 		}
-		if jobs.Len() != step.left {
-			t.Errorf("%s: %d Jobs, want %d", step.name, jobs.Len(), step.left)
-		}
+		assert.Equal(t, jobs.Len(), step.left, step.name, "Jobs")
 	}
 	jobs.OnUpdates = func([]Update) error { return errors.New("enough") }
 	if err := jobs.onEvent(watch.Added, jobAt("a", "6", "15")); err == nil || err.Error() != "enough" {

@@ -139,7 +139,6 @@ func (f *fakeLogs) options() Options {
 // fakeOutput records the output.
 type fakeOutput struct {
 	mu         sync.Mutex
-	changed    *sync.Cond
 	listings   []Listing
 	lines      []string
 	unreadable []string
@@ -147,17 +146,10 @@ type fakeOutput struct {
 	fail       error // returned by Line
 }
 
-func newFakeOutput() *fakeOutput {
-	o := &fakeOutput{}
-	o.changed = sync.NewCond(&o.mu)
-	return o
-}
-
 func (o *fakeOutput) OnListing(listing Listing) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.listings = append(o.listings, listing)
-	o.changed.Broadcast()
 	return nil
 }
 
@@ -165,7 +157,6 @@ func (o *fakeOutput) OnLine(source Source, line Line) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.lines = append(o.lines, source.Pod.Name+": "+string(line.Text))
-	o.changed.Broadcast()
 	return o.fail
 }
 
@@ -173,28 +164,12 @@ func (o *fakeOutput) OnInterrupted(source Source, failure error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.interrupts = append(o.interrupts, fmt.Sprintf("%s: %v", source.Pod.Name, failure))
-	o.changed.Broadcast()
 }
 
 func (o *fakeOutput) OnUnreadable(failure *UnreadableError) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.unreadable = append(o.unreadable, failure.Error())
-	o.changed.Broadcast()
-}
-
-// wait waits until ok returns true; ok may read the output.
-func (o *fakeOutput) wait(ok func() bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for !ok() {
-		o.changed.Wait()
-	}
-}
-
-// has reports whether a line was received; for use in wait.
-func (o *fakeOutput) has(line string) bool {
-	return strings.Contains(strings.Join(o.lines, "\n")+"\n", line+"\n")
 }
 
 func expect(t *testing.T, what string, got []string, want ...string) {

@@ -36,7 +36,7 @@ func TestTailNeitherRepeatsNorMissesALine(t *testing.T) {
 		{refused: serverError(http.StatusServiceUnavailable, "starting")},
 		{text: second + "one\n" + second + "two\n" + second + "also\n" + later + "three\n" + later + "four"},
 	}}}
-	out := newFakeOutput()
+	out := &fakeOutput{}
 	pod := testPod("a", 0, corev1.PodRunning)
 	tail := server.tail(pod, out)
 	tail.Options.TailLines = 10
@@ -70,7 +70,7 @@ func TestTailPrintsTheUnfinishedLineOfEachRun(t *testing.T) {
 		"lost timestamp":    {[]answer{{text: second[:8]}, {text: second + "panic\n"}}, []string{"a: panic"}},
 	} {
 		server := &fakeLogs{answers: map[string][]answer{"a": c.answers}}
-		out := newFakeOutput()
+		out := &fakeOutput{}
 		tail := server.tail(testPod("a", 0, corev1.PodRunning), out)
 		tail.PodChanged = nil
 		tail.HasEnded = func() bool { return len(server.requests) >= len(c.answers)-1 }
@@ -81,21 +81,21 @@ func TestTailPrintsTheUnfinishedLineOfEachRun(t *testing.T) {
 
 func TestTailOfALogThatIsGone(t *testing.T) {
 	server := &fakeLogs{}
-	err := server.tail(testPod("a", 0, corev1.PodFailed), newFakeOutput()).Run(t.Context())
+	err := server.tail(testPod("a", 0, corev1.PodFailed), &fakeOutput{}).Run(t.Context())
 	if !apierrors.IsNotFound(err) || len(server.requests) != 1 {
 		t.Errorf("%v after %d requests", err, len(server.requests))
 	}
 	read := &fakeLogs{answers: map[string][]answer{"a": {
 		{text: second + "one\n", err: io.ErrUnexpectedEOF}, {refused: serverError(http.StatusNotFound, "it is gone")},
 	}}}
-	if err := read.tail(testPod("a", 0, corev1.PodFailed), newFakeOutput()).Run(t.Context()); err != nil {
+	if err := read.tail(testPod("a", 0, corev1.PodFailed), &fakeOutput{}).Run(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestTailGivesUpWhatTheServerRefusesToRead(t *testing.T) {
 	server := &fakeLogs{answers: map[string][]answer{"a": {{refused: serverError(http.StatusInternalServerError, "no such node")}}}}
-	err := server.tail(testPod("a", 0, corev1.PodFailed), newFakeOutput()).Run(t.Context())
+	err := server.tail(testPod("a", 0, corev1.PodFailed), &fakeOutput{}).Run(t.Context())
 	var unreadable *UnreadableError
 	if !errors.As(err, &unreadable) || len(server.requests) != maxRefusals {
 		t.Errorf("%v after %d requests", err, len(server.requests))
@@ -109,7 +109,7 @@ func TestTailIsInterruptedOnceByAnswersAboutItsLog(t *testing.T) {
 	server := &fakeLogs{answers: map[string][]answer{"a": {
 		{text: second + "one\n"}, {refused: noNode}, {refused: noNode}, {refused: proxy}, {text: second + "one\n" + later + "two\n"}, {},
 	}}}
-	out := newFakeOutput()
+	out := &fakeOutput{}
 	tail := server.tail(testPod("a", 0, corev1.PodRunning), out)
 	tail.PodChanged = nil
 	tail.HasEnded = func() bool { return len(server.requests) >= 5 }
@@ -130,7 +130,7 @@ func TestTailSurvivesARestartOfTheKubelet(t *testing.T) {
 	server := &fakeLogs{answers: map[string][]answer{"a": {
 		{text: second + "one\n"}, {refused: kubelet(http.StatusNotFound)}, {refused: kubelet(http.StatusUnauthorized)}, {text: second + "one\n" + later + "two\n"},
 	}}}
-	out := newFakeOutput()
+	out := &fakeOutput{}
 	tail := server.tail(testPod("a", 0, corev1.PodRunning), out)
 	tail.PodChanged = nil
 	tail.HasEnded = func() bool { return len(server.requests) >= 3 }

@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
@@ -35,7 +34,5 @@ func TestSourceIsThatOfHelm(t *testing.T) {
 	for _, o := range objects {
 		got = append(got, o.Source())
 	}
-	if want := []string{"chart/templates/a.yaml", "", ""}; !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	assert.SlicesEqual(t, got, []string{"chart/templates/a.yaml", "", ""})
 }

@@ -116,9 +116,7 @@ func TestItemsOfListsAreObjects(t *testing.T) {
 func TestValuesAreKubectls(t *testing.T) {
 	job := parse(t, "apiVersion: batch/v1\nkind: Job\nspec: {a: yes, b: 0777, c: 1.0, d: 12345678901, e: \"yes\", f: 1.5, g: ~}")[0]
 	want := map[string]any{"a": true, "b": int64(511), "c": int64(1), "d": int64(12345678901), "e": "yes", "f": 1.5, "g": nil}
-	if got := fmt.Sprintf("%#v", job.Content["spec"]); got != fmt.Sprintf("%#v", want) {
-		t.Errorf("%s, want %#v", got, want)
-	}
+	assert.Equal(t, fmt.Sprintf("%#v", job.Content["spec"]), fmt.Sprintf("%#v", want), want)
 }
 
 // A field next to "<<" overrides the merged field, as in kubectl.
@@ -187,9 +185,7 @@ func TestManyDocumentsInJSONHaveTheirPositions(t *testing.T) {
 	for _, p := range problems {
 		at = append(at, strings.TrimSuffix(p.Error(), ": not a Kubernetes object: it has no apiVersion"))
 	}
-	if want := "f:1:1 f:1:3 f:1:6 f:3:2 f:3:4 f:4:1"; strings.Join(at, " ") != want {
-		t.Errorf("%q, want %s", at, want)
-	}
+	assert.Equal(t, strings.Join(at, " "), "f:1:1 f:1:3 f:1:6 f:3:2 f:3:4 f:4:1", at)
 }
 
 // The repairs that are tried are limited for a whole file, not for each of its documents.

@@ -93,9 +93,7 @@ func compare(t *testing.T, o printer.Options) {
 func TestFormatsAreThoseOfKubectl(t *testing.T) {
 	want := genericclioptions.NewPrintFlags("").AllowedFormats()
 	slices.Sort(want)
-	if got := printer.Formats(); !slices.Equal(got, want) {
-		t.Errorf("formats %q, kubectl has %q", got, want)
-	}
+	assert.SlicesEqual(t, printer.Formats(), want, "formats")
 }
 
 func TestManagedFieldsAreLeftOut(t *testing.T) {

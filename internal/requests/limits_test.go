@@ -81,9 +81,7 @@ func TestNoticeIsPrintedOnceUntilATimeout(t *testing.T) {
 	if _, err := w.get(t.Context(), t, trainPath); err != nil || !slices.Equal(w.printed, []string{line, line}) {
 		t.Errorf("%v, %q", err, w.printed)
 	}
-	if len(w.timers) != 0 {
-		t.Errorf("%d timers are left", len(w.timers))
-	}
+	assert.Equal(t, len(w.timers), 0, "timers are left")
 }
 
 // Requirements: CLI-70
@@ -123,9 +121,7 @@ func TestLimitIsForEachPartOfAResponse(t *testing.T) {
 	w.server = func(r *http.Request) (*http.Response, error) {
 		answered = r.Context()
 		return &http.Response{Body: io.NopCloser(readerFunc(func(p []byte) (int, error) {
-			if len(w.timers) != 2 {
-				t.Errorf("%d timers run while the response is read", len(w.timers))
-			}
+			assert.Equal(t, len(w.timers), 2, "timers run while the response is read")
 			if parts == 0 {
 				w.timers[timeout]()
 				silent = true

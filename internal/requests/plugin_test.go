@@ -5,7 +5,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -55,9 +54,7 @@ func TestACredentialPluginThatWaitsIsReported(t *testing.T) {
 	assert.NoError(t, err)
 	_ = response.Body.Close()
 	assert.Equal(t, <-token, "Bearer t", "the request came with")
-	if want := []string{"Waiting for the credential plugin cat, which the kubeconfig names."}; !slices.Equal(w.printed, want) {
-		t.Errorf("printed %q, want %q", w.printed, want)
-	}
+	assert.SlicesEqual(t, w.printed, []string{"Waiting for the credential plugin cat, which the kubeconfig names."})
 	if running > 0 || len(w.timers) > 0 {
 		t.Errorf("%d timers while the server answered; %d are left", running, len(w.timers))
 	}

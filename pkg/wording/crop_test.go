@@ -20,6 +20,7 @@ func TestListsAreCutAtAComma(t *testing.T) {
 		{"1-25,28,30-32,40", 5, "1-25,28,…"},
 		{"1-25,28,30-32,40", 0, "1-25,…"},
 		{"1000000-2000000", 3, "1000000-2000000"},
+		{"1,2", 1, "1,…"},
 	} {
 		assert.Equalf(t, Crop(tc.list, tc.limit, "…"), tc.want, "%q at %d", tc.list, tc.limit)
 	}

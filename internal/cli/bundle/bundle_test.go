@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -22,9 +23,7 @@ var program = clitest.ProgramOf(NewCommand)
 func readBundle(t *testing.T, data []byte) *bundle.Contents {
 	t.Helper()
 	contents, err := bundle.Read(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return contents
 }
 
@@ -32,9 +31,7 @@ func readBundle(t *testing.T, data []byte) *bundle.Contents {
 func entries(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	all, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, entry := range all {
 		names = append(names, entry.Name())
 	}
@@ -52,9 +49,7 @@ func TestBundleHasTheEvidence(t *testing.T) {
 		t.Fatalf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
 	}
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	contents := readBundle(t, data)
 	if len(contents.Pods) != 1 || len(contents.Events) != 1 || len(contents.Logs) != 1 || contents.Logs[0].Lines[1] != "bad checksum" {
 		t.Errorf("%d pods, %d events, logs %+v", len(contents.Pods), len(contents.Events), contents.Logs)
@@ -65,9 +60,7 @@ func TestBundleHasTheEvidence(t *testing.T) {
 	if names := entries(t, folder); len(names) != 1 {
 		t.Errorf("files %q", names)
 	}
-	if again := program.Run(t, api.API, "bundle", "train", "-f", file); again.Code != 1 || !strings.Contains(again.ErrOut, "already exists") {
-		t.Errorf("a second time: exit %d, %q", again.Code, again.ErrOut)
-	}
+	program.Run(t, api.API, "bundle", "train", "-f", file).Want(t, 1, "", "already exists")
 	if piped := program.Run(t, api.API, "bundle", "train", "-f", "-"); piped.Code != 0 || len(readBundle(t, []byte(piped.Out)).Pods) != 1 {
 		t.Errorf("to stdout: exit %d, %q", piped.Code, piped.ErrOut)
 	}
@@ -104,9 +97,7 @@ func TestBundleWithoutAnyText(t *testing.T) {
 		t.Fatalf("exit %d, %q, %q, files %q", got.Code, got.Out, got.ErrOut, names)
 	}
 	data, err := os.ReadFile(names[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if pods := readBundle(t, data).Pods; len(pods) != 1 || pods[0].Status.Phase != corev1.PodFailed {
 		t.Errorf("pods %+v", pods)
 	}
@@ -117,20 +108,14 @@ func TestBundleWithoutAnyText(t *testing.T) {
 func TestBundleThatFailsLeavesNothing(t *testing.T) {
 	api := clitest.NewExplained(t)
 	folder := t.TempDir()
-	if got := program.Run(t, api.API, "bundle", "absent", "-f", filepath.Join(folder, "x")); got.Code != 1 || !strings.Contains(got.ErrOut, `"absent" not found`) {
-		t.Errorf("a Job that does not exist: exit %d, %q", got.Code, got.ErrOut)
-	}
+	program.Run(t, api.API, "bundle", "absent", "-f", filepath.Join(folder, "x")).Want(t, 1, "", `"absent" not found`)
 	existing := filepath.Join(folder, "existing")
-	if err := errors.Join(os.WriteFile(existing, []byte("mine"), 0o600), os.Symlink("nowhere", filepath.Join(folder, "link"))); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, errors.Join(os.WriteFile(existing, []byte("mine"), 0o600), os.Symlink("nowhere", filepath.Join(folder, "link"))))
 	for file, want := range map[string]string{
 		filepath.Join(folder, "none", "x"): "no such file or directory", existing: "already exists", filepath.Join(folder, "link"): "already exists",
 		folder: "is a directory", "/proc/x.tar.gz": "/proc/", // not writable
 	} {
-		if got := program.Run(t, api.API, "bundle", "train", "-f", file); got.Code != 1 || !strings.Contains(got.ErrOut, want) || !strings.Contains(got.ErrOut, "writing "+file) {
-			t.Errorf("%s: exit %d, %q", file, got.Code, got.ErrOut)
-		}
+		program.Run(t, api.API, "bundle", "train", "-f", file).Want(t, 1, "", "writing "+file, want)
 	}
 	if data, err := os.ReadFile(existing); err != nil || string(data) != "mine" {
 		t.Errorf("the existing file holds %q, %v", data, err)

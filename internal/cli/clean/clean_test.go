@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -25,9 +26,7 @@ func TestPrefixIsANameWithoutItsLastNumberOrRandomSuffix(t *testing.T) {
 		"train-3": "train", "nightly-29000001": "nightly", "load-x7k2p": "load", "build-3f9a21c": "build", "train-retry-2": "train-retry",
 		"train": "train", "load-orders": "load-orders", "a-b-c": "a-b-c", "facade-effaced": "facade-effaced", "-1": "-1", "7": "7",
 	} {
-		if got := prefixOf(name); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		assert.Equal(t, prefixOf(name), want, name)
 	}
 }
 

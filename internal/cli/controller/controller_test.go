@@ -1,13 +1,14 @@
 package controller
 
 import (
-	"slices"
+	"bytes"
 	"strings"
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // MGB-02, SCL-12: flags are checked before any connection is made.
@@ -46,18 +47,20 @@ func checkFlags(t *testing.T, lines map[string]string) {
 	}
 }
 
-func TestControllerNamespacesAreSortedAndUnique(t *testing.T) {
-	streams, _, _, greeting := genericiooptions.NewTestIOStreams()
+// validated returns the options for these flags.
+func validated(t *testing.T, args ...string) *Options {
+	t.Helper()
+	streams, _, _, _ := genericiooptions.NewTestIOStreams()
 	o := &Options{IOStreams: streams}
-	if err := newCommandFor(o).ParseFlags([]string{"--namespaces", "b,a", "-n", "b"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	if want := []string{"a", "b"}; !slices.Equal(o.config.Namespaces, want) {
-		t.Errorf("got %v, want %v", o.config.Namespaces, want)
-	}
+	assert.NoError(t, newCommandFor(o).ParseFlags(args))
+	assert.NoError(t, o.Validate())
+	return o
+}
+
+func TestControllerNamespacesAreSortedAndUnique(t *testing.T) {
+	o := validated(t, "--namespaces", "b,a", "-n", "b")
+	assert.SlicesEqual(t, o.config.Namespaces, []string{"a", "b"})
+	greeting := o.ErrOut.(*bytes.Buffer)
 	o.greet(nil)
 	o.config.Namespaces = nil
 	o.greet(nil)

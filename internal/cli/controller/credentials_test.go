@@ -24,6 +24,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -42,24 +43,18 @@ clusters: [{name: c, cluster: {%s}}]
 users: [{name: u, user: {%s}}]
 contexts: [{name: test, context: {cluster: c, user: u}}]
 `, cluster, user)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	flags := cmdutil.NewKubeFlags()
 	flags.Kubeconfig = path
 	config, err := cmdutil.RESTConfig(flags, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return config
 }
 
 func controllerClient(t *testing.T, config *rest.Config) kube.Interface {
 	t.Helper()
 	client, err := newControllerClient(config, -1, 1, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return client
 }
 
@@ -84,9 +79,7 @@ func TestTokenFileIsReadAnew(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	write := func(token string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(file, []byte(token), 0o600))
 	}
 	write("first")
 	config := controllerConfig(t, `server: "https://127.0.0.1:1"`, "tokenFile: "+file)
@@ -116,9 +109,7 @@ func TestTokenFileIsReadAnew(t *testing.T) {
 		} else {
 			t.Logf("the token was read anew after %v", took)
 		}
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.Remove(file))
 		time.Sleep(time.Hour)
 		want("second")
 		write("third")
@@ -131,13 +122,9 @@ func TestTokenFileIsReadAnew(t *testing.T) {
 func writeClientPair(t *testing.T, certFile, keyFile, name string) {
 	t.Helper()
 	certificate, key, err := cert.GenerateSelfSignedCertKey(name, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	// The key is written first: client-go retries a pair that does not match.
-	if err := errors.Join(os.WriteFile(keyFile, key, 0o600), os.WriteFile(certFile, certificate, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, errors.Join(os.WriteFile(keyFile, key, 0o600), os.WriteFile(certFile, certificate, 0o600)))
 }
 
 // JOB-57: a client certificate that is renewed on disk is used without a restart, even if a connection with the old

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -36,13 +36,9 @@ func TestWrongElectionFlagsAreWrongUsage(t *testing.T) {
 		"shards without an election":     {[]string{"--shards=2", "--leader-elect=false"}, []string{"--shards", "--leader-elect"}},
 	} {
 		got := program.Run(t, clitest.NewAPI(t), append([]string{"controller", "--leader-elect"}, c.args...)...)
-		if got.Code != cmdutil.ExitUsage || got.Out != "" {
-			t.Errorf("%s: exit code %d, %s%s", name, got.Code, got.Out, got.ErrOut)
-		}
+		got.Want(t, cmdutil.ExitUsage, "")
 		for _, text := range append(c.wantText, "--help") {
-			if !strings.Contains(got.ErrOut, text) {
-				t.Errorf("%s: %q does not say %q", name, got.ErrOut, text)
-			}
+			assert.Contains(t, got.ErrOut, text, name)
 		}
 	}
 }
@@ -51,21 +47,10 @@ func TestWrongElectionFlagsAreWrongUsage(t *testing.T) {
 func completed(t *testing.T, args ...string) *Options {
 	t.Helper()
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, "http://127.0.0.1:1"))
-	streams, _, _, _ := genericiooptions.NewTestIOStreams()
-	o := &Options{IOStreams: streams}
-	if err := newCommandFor(o).ParseFlags(args); err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	o := validated(t, args...)
 	config := &rest.Config{Host: "127.0.0.1:1"}
-	if err := o.completeElection(config); err != nil {
-		t.Fatal(err)
-	}
-	if err := o.completeServing(config); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, o.completeElection(config))
+	assert.NoError(t, o.completeServing(config))
 	return o
 }
 
@@ -90,9 +75,7 @@ func TestFlagsMakeTheElection(t *testing.T) {
 		t.Errorf("an election without being asked for: %+v", o.election)
 	}
 	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for name, c := range map[string]struct {
 		args      []string
 		namespace string
@@ -112,9 +95,7 @@ func TestFlagsMakeTheElection(t *testing.T) {
 		if e.Namespace != c.namespace || e.Name != c.name || o.leaseNamespace() != c.namespace {
 			t.Errorf("%s: the Lease is %s/%s", name, e.Namespace, e.Name)
 		}
-		if got := [3]time.Duration{e.LeaseDuration, e.RenewDeadline, e.RetryPeriod}; got != c.times {
-			t.Errorf("%s: %v", name, got)
-		}
+		assert.Equal(t, [3]time.Duration{e.LeaseDuration, e.RenewDeadline, e.RetryPeriod}, c.times, name)
 		if e.Client == nil || e.Watchdog == nil || !strings.HasPrefix(e.Identity, host+"_") {
 			t.Errorf("%s: %+v", name, e)
 		}

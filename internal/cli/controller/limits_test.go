@@ -3,31 +3,21 @@ package controller
 import (
 	"testing"
 
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 	logsapi "k8s.io/component-base/logs/api/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // withFlags parses the flags as the command does, without contacting the API server.
 func withFlags(t *testing.T, args ...string) *Options {
 	t.Helper()
-	streams, _, _, _ := genericiooptions.NewTestIOStreams()
-	o := &Options{IOStreams: streams}
-	cmd := newCommandFor(o)
-	if err := cmd.ParseFlags(append([]string{"--kubeconfig", clitest.WriteKubeconfig(t, "http://127.0.0.1:1")}, args...)); err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	o := validated(t, append(args, "--kubeconfig", clitest.WriteKubeconfig(t, "http://127.0.0.1:1"))...)
 	// The log configuration is global, and the same each time.
 	logsapi.ReapplyHandling = logsapi.ReapplyHandlingIgnoreUnchanged
 	t.Cleanup(func() { logsapi.ReapplyHandling = logsapi.ReapplyHandlingError })
-	if err := o.Complete(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, o.Complete())
 	return o
 }
 
@@ -44,18 +34,12 @@ func burstOf(client kube.Interface, most int) (n int) {
 func TestLimitsAreThoseOfTheFlags(t *testing.T) {
 	// A limiter as slow as this one lets only the burst through.
 	o := withFlags(t, "--kube-api-qps=0.001", "--kube-api-burst=7", "--concurrent-job-syncs=3")
-	if n := burstOf(o.config.Client, 100); n != 7 {
-		t.Errorf("%d calls at once, want 7", n)
-	}
-	if qps := o.config.Client.BatchV1().RESTClient().GetRateLimiter().QPS(); qps != 0.001 {
-		t.Errorf("%v calls per second, want 0.001", qps)
-	}
+	assert.Equal(t, burstOf(o.config.Client, 100), 7, "calls at once")
+	assert.Equal(t, o.config.Client.BatchV1().RESTClient().GetRateLimiter().QPS(), 0.001, "calls per second")
 	if o.config.Client.BatchV1().RESTClient().GetRateLimiter().TryAccept() {
 		t.Error("Jobs have another limit than pods")
 	}
-	if n := burstOf(o.config.EventClient, 2*eventQPS); n != 2*eventQPS {
-		t.Errorf("%d events at once, want %d: other calls have used up the limit", n, 2*eventQPS)
-	}
+	assert.Equal(t, burstOf(o.config.EventClient, 2*eventQPS), 2*eventQPS, "events at once: other calls have used up the limit")
 	if got := o.runningConfig(); got.KubeAPIQPS != 0.001 || got.KubeAPIBurst != 7 || got.ConcurrentJobSyncs != 3 || o.config.Workers != 3 {
 		t.Errorf("got %+v", got)
 	}
@@ -68,7 +52,5 @@ func TestLimitsHaveDefaults(t *testing.T) {
 		t.Errorf("%v calls per second, %d Jobs at once", qps, o.config.Workers)
 	}
 	o = withFlags(t, "--kube-api-qps=-1", "--kube-api-burst=1")
-	if n := burstOf(o.config.Client, 2000); n != 2000 {
-		t.Errorf("%d calls at once without a limit", n)
-	}
+	assert.Equal(t, burstOf(o.config.Client, 2000), 2000, "calls at once without a limit")
 }

@@ -34,6 +34,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -67,9 +68,7 @@ func manifestsOf(t *testing.T, args ...string) printed {
 		if err == nil {
 			err = yaml.UnmarshalStrict(document, &object.Object)
 		}
-		if err != nil {
-			t.Fatalf("%v in:\n%s", err, document)
-		}
+		assert.NoError(t, err, document)
 		id := strings.Join(slices.DeleteFunc([]string{object.GetKind(), object.GetNamespace(), object.GetName()}, func(s string) bool { return s == "" }), "/")
 		if p.objects[id] != nil {
 			t.Errorf("%s is given twice", id)
@@ -85,9 +84,7 @@ func (p printed) read(id string, into any) {
 	if object == nil {
 		p.t.Fatalf("%s is not printed; there are %q", id, slices.Sorted(maps.Keys(p.objects)))
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, into, true); err != nil {
-		p.t.Fatalf("%s: %v", id, err)
-	}
+	assert.NoError(p.t, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, into, true), id)
 }
 
 const deploymentID = "Deployment/batchjob-system/batchjob-controller"
@@ -117,9 +114,7 @@ func (p printed) grants() sets.Set[string] {
 		}
 		var binding rbacv1.RoleBinding // A ClusterRoleBinding has the same fields.
 		p.read(id, &binding)
-		if !slices.Equal(binding.Subjects, []rbacv1.Subject{account}) {
-			p.t.Errorf("%s binds %v", id, binding.Subjects)
-		}
+		assert.SlicesEqual(p.t, binding.Subjects, []rbacv1.Subject{account}, id)
 		role := binding.RoleRef.Kind + "/" + binding.RoleRef.Name
 		if binding.RoleRef.Kind == "Role" {
 			role = "Role/" + binding.Namespace + "/" + binding.RoleRef.Name
@@ -217,9 +212,7 @@ func TestManifestsAreRestricted(t *testing.T) {
 	var namespace corev1.Namespace
 	p.read("Namespace/"+systemNamespace, &namespace)
 	for _, mode := range []string{"enforce", "audit", "warn"} {
-		if got := namespace.Labels["pod-security.kubernetes.io/"+mode]; got != "restricted" {
-			t.Errorf("%s: %q", mode, got)
-		}
+		assert.Equal(t, namespace.Labels["pod-security.kubernetes.io/"+mode], "restricted", mode)
 	}
 	var account corev1.ServiceAccount
 	p.read("ServiceAccount/batchjob-system/batchjob-controller", &account)
@@ -238,16 +231,10 @@ func TestManifestsFitTheController(t *testing.T) {
 	if container.Args[0] != cmd.Name() {
 		t.Fatalf("the container runs %q", container.Args)
 	}
-	if err := cmd.ParseFlags(container.Args[1:]); err != nil {
-		t.Fatalf("%q: %v", container.Args, err)
-	}
-	if err := o.Validate(); err != nil {
-		t.Fatalf("%q: %v", container.Args, err)
-	}
+	assert.NoError(t, cmd.ParseFlags(container.Args[1:]), container.Args)
+	assert.NoError(t, o.Validate(), container.Args)
 	// It is the default name, which explanations look for.
-	if want := leader.LeaseName(controller.DefaultManagedBy); o.leader.ResourceName != want {
-		t.Errorf("the Lease is %s, not %s", o.leader.ResourceName, want)
-	}
+	assert.Equal(t, o.leader.ResourceName, leader.LeaseName(controller.DefaultManagedBy), "the Lease")
 	if !o.leader.LeaderElect || *d.Spec.Replicas != 2 || o.logging.Format != "json" {
 		t.Errorf("%d replicas with %q", *d.Spec.Replicas, container.Args)
 	}
@@ -318,9 +305,7 @@ func TestManifestsSelectTheirPods(t *testing.T) {
 		if kind := object.GetKind(); strings.HasPrefix(kind, "Cluster") || kind == "Namespace" {
 			continue
 		}
-		if object.GetNamespace() != systemNamespace {
-			t.Errorf("%s is in another namespace", id)
-		}
+		assert.Equal(t, object.GetNamespace(), systemNamespace, id)
 	}
 }
 
@@ -356,9 +341,7 @@ func TestPrintManifestsPassesFlagsOn(t *testing.T) {
 		"--vmodule=$(POD)=5,a$b=1,c$$=2": pods + " --logging-format=json --vmodule=$$(POD)=5,a$$b=1,c$$$$=2",
 	} {
 		args := append([]string{"--print-manifests"}, strings.Fields(given)...)
-		if got := strings.Join(manifestsOf(t, args...).container().Args, " "); got != want {
-			t.Errorf("%q: the pods run %q, want %q", given, got, want)
-		}
+		assert.Equal(t, strings.Join(manifestsOf(t, args...).container().Args, " "), want, given)
 	}
 }
 
@@ -391,9 +374,7 @@ func TestPrintManifestsChoosesTheImage(t *testing.T) {
 		if c.flag != "" {
 			args = append(args, "--image="+c.flag)
 		}
-		if got := manifestsOf(t, args...).container().Image; got != c.image {
-			t.Errorf("%s %q: image %s, want %s", c.version, args, got, c.image)
-		}
+		assert.Equal(t, manifestsOf(t, args...).container().Image, c.image, c.version, args)
 		if got := printManifests(t, args...).ErrOut; c.wantText == "" && got != "" || !strings.Contains(got, c.wantText) {
 			t.Errorf("%s %q: stderr %q", c.version, args, got)
 		}
@@ -439,13 +420,9 @@ func TestPrintManifestsManagedBy(t *testing.T) {
 	for _, managedBy := range []string{"batchjob.dev/controller", "example.com/jobs", "example.com/it's"} {
 		p := manifestsOf(t, "--print-manifests=admission/managed-by", "--managed-by", managedBy)
 		text, err := yaml.Marshal(p.objects["MutatingAdmissionPolicy/managed-by.batchjob.dev"].Object["spec"].(map[string]any)["mutations"])
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		var mutations []struct{ JSONPatch struct{ Expression string } }
-		if err := yaml.Unmarshal(text, &mutations); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, yaml.Unmarshal(text, &mutations))
 		if want := `[JSONPatch{op: "add", path: "/spec/managedBy", value: "` + managedBy + `"}]`; len(mutations) != 1 || mutations[0].JSONPatch.Expression != want {
 			t.Errorf("got %+v, want %s", mutations, want)
 		}
@@ -473,9 +450,7 @@ func TestPrintManifestsGivesJobsWhereTheControllerLooks(t *testing.T) {
 		if m := b.Spec.MatchResources; m != nil {
 			got = metav1.FormatLabelSelector(m.NamespaceSelector)
 		}
-		if got != want {
-			t.Errorf("%s: the binding is for %q, want %q", args, got, want)
-		}
+		assert.Equal(t, got, want, args, "the binding")
 		if roles := strings.Contains(args, "default"); roles != (p.objects["Role/a/"+controllerName] != nil) {
 			t.Errorf("%s: a role in a: %v", args, !roles)
 		}
@@ -519,14 +494,9 @@ func TestPrintManifestsUsage(t *testing.T) {
 		"--print-manifests=admission --kube-api-qps 5":                         "--kube-api-qps applies to the controller's Deployment",
 		"--print-manifests=admission/rule-names --image x --managed-by a.io/b": "--image applies to the controller's Deployment",
 	} {
-		got := printManifests(t, strings.Fields(args)...)
-		if got.Code != cmdutil.ExitUsage || got.Out != "" || !strings.Contains(got.ErrOut, wantText) {
-			t.Errorf("%s: exit code %d, want %q in:\n%s%s", args, got.Code, wantText, got.ErrOut, got.Out)
-		}
+		printManifests(t, strings.Fields(args)...).Want(t, cmdutil.ExitUsage, "", wantText)
 	}
 	for _, image := range []string{"x y", " x", "x\n", "x\u00a0y"} {
-		if got := printManifests(t, "--print-manifests", "--image", image); got.Code != cmdutil.ExitUsage || got.Out != "" || !strings.Contains(got.ErrOut, "a space or a control") {
-			t.Errorf("%q: exit code %d, %s", image, got.Code, got.ErrOut)
-		}
+		printManifests(t, "--print-manifests", "--image", image).Want(t, cmdutil.ExitUsage, "", "a space or a control")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // slowServer is an API server that allows everything, after a delay.
@@ -43,9 +44,7 @@ func TestControllerGivesUpOnServerThatHangs(t *testing.T) {
 		defer cancel()
 		begin := time.Now()
 		err := cmdutil.ExplainError(o.Run(ctx))
-		if took := time.Since(begin); took != serverInfoTimeout+permissionTimeout {
-			t.Errorf("it gave up after %v", took)
-		}
+		assert.Equal(t, time.Since(begin), serverInfoTimeout+permissionTimeout, "the time until it gave up")
 		const want = "cannot reach the API server at http://slow.example: no answer in time; check that it is running and that the context is correct (kubectl config view --minify)"
 		if err == nil || err.Error() != want || cmdutil.ExitCode(err) != cmdutil.ExitError || cmdutil.KindOf(err) != cmdutil.KindUnreachable {
 			t.Errorf("kind %s: %v", cmdutil.KindOf(err), err)
@@ -64,8 +63,6 @@ func TestEachNamespaceHasTimeForItsPermissions(t *testing.T) {
 			t.Errorf("it took only %v, which shows nothing", took)
 		}
 		err := checkPermissions(t.Context(), controllerClient(t, slowServer(10*time.Second)), []string{"a"}, "", leaseRule)
-		if cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindUnreachable {
-			t.Errorf("a server too slow for one namespace: %v", err)
-		}
+		assert.Equal(t, cmdutil.KindOf(cmdutil.ExplainError(err)), cmdutil.KindUnreachable, err, "a server too slow for one namespace")
 	})
 }

@@ -13,10 +13,10 @@ import (
 	"sync"
 	"testing"
 
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 	logsapi "k8s.io/component-base/logs/api/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -70,11 +70,7 @@ func checkServer(t *testing.T, server *aboutServer, flags ...string) (advice str
 	t.Helper()
 	s := httptest.NewServer(server)
 	defer s.Close()
-	streams, _, _, _ := genericiooptions.NewTestIOStreams()
-	o := &Options{IOStreams: streams}
-	if err := newCommandFor(o).ParseFlags(flags); err != nil {
-		t.Fatal(err)
-	}
+	o := validated(t, flags...)
 	o.config.Client = controllerClient(t, controllerConfig(t, "server: "+s.URL, ""))
 	return readServerInfo(t.Context(), o.config.Client).check(!o.config.ReplaceBuiltin)
 }
@@ -134,9 +130,7 @@ func TestControllerRefusesOldServers(t *testing.T) {
 // freshLogging lets a test configure the logs, which a process can do only once.
 func freshLogging(t *testing.T) {
 	t.Helper()
-	if err := logsapi.ResetForTest(nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, logsapi.ResetForTest(nil))
 	t.Cleanup(func() {
 		if err := logsapi.ResetForTest(nil); err != nil {
 			t.Error(err)
@@ -188,9 +182,7 @@ func TestControllerRefusesBeforeItAsksForPermissions(t *testing.T) {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, out, errOut)
 	}
 	for _, path := range server.asked {
-		if strings.Contains(path, "authorization") {
-			t.Errorf("it asked for %s", path)
-		}
+		assert.NotContains(t, path, "authorization")
 	}
 }
 
@@ -211,28 +203,17 @@ func TestWarningIsALineOfItsOwn(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
 		freshLogging(t)
 		var errOut bytes.Buffer
-		o := &Options{IOStreams: genericiooptions.IOStreams{ErrOut: &errOut, Out: &errOut}}
-		cmd := newCommandFor(o)
 		// The first listener fails, so nothing is started.
-		flags := []string{"--kubeconfig", clitest.WriteKubeconfig(t, s.URL), "--logging-format", format, "--health-probe-bind-address", "256.0.0.1:1"}
-		if err := cmd.ParseFlags(flags); err != nil {
-			t.Fatal(err)
-		}
-		if err := o.Validate(); err != nil {
-			t.Fatal(err)
-		}
-		if err := o.Complete(); err != nil {
-			t.Fatal(err)
-		}
+		o := validated(t, "--kubeconfig", clitest.WriteKubeconfig(t, s.URL), "--logging-format", format, "--health-probe-bind-address", "256.0.0.1:1")
+		o.Out, o.ErrOut = &errOut, &errOut
+		assert.NoError(t, o.Complete())
 		if err := o.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "256.0.0.1") {
 			t.Fatalf("it should fail to listen: %v", err)
 		}
 		text := errOut.String()
 		if format == "json" {
 			var line struct{ Msg string }
-			if err := json.Unmarshal([]byte(text), &line); err != nil {
-				t.Fatalf("%v: %q", err, text)
-			}
+			assert.NoError(t, json.Unmarshal([]byte(text), &line), text)
 			text = line.Msg + "\n"
 		}
 		if strings.Count(text, "\n") != 1 || !strings.Contains(text, "warning: Kubernetes v1.34.2-") || strings.Contains(text, "\x1b") {
@@ -266,9 +247,7 @@ func TestControllerDoesNotWaitForTheSchema(t *testing.T) {
 // The schema of a real API server has the field at the expected place.
 func TestManagedByIsFoundInTheSchema(t *testing.T) {
 	text, err := os.ReadFile("testdata/openapi-jobspec.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	advice, err := checkServer(t, &aboutServer{version: versionAnswer("none"), schema: string(text)})
 	if advice != "" || err != nil {
 		t.Errorf("%q, %v", advice, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/serving"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/kubefake"
 )
 
@@ -32,9 +33,7 @@ func TestContradictingServingFlagsAreWrongUsage(t *testing.T) {
 // JOB-52: an address that cannot be opened is a usage error that names the flag, and leaves nothing open.
 func TestAddressThatIsTakenIsWrongUsage(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer taken.Close()
 	for name, c := range map[string]struct {
 		args     []string
@@ -57,9 +56,7 @@ func TestAddressThatIsTakenIsWrongUsage(t *testing.T) {
 			continue
 		}
 		for _, text := range c.wantText {
-			if !strings.Contains(err.Error(), text) {
-				t.Errorf("%s: %q does not say %q", name, err, text)
-			}
+			assert.Contains(t, err.Error(), text, name, err)
 		}
 		if strings.HasPrefix(o.healthAddress, "127.0.0.1:") && o.healthAddress != taken.Addr().String() && !strings.HasSuffix(o.healthAddress, ":0") {
 			listener, err := net.Listen("tcp", o.healthAddress)
@@ -76,9 +73,7 @@ func TestAddressThatIsTakenIsWrongUsage(t *testing.T) {
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer listener.Close()
 	return listener.Addr().String()
 }
@@ -86,9 +81,7 @@ func freeAddress(t *testing.T) string {
 // JOB-52: /configz shows the effective configuration, without secrets.
 func TestConfigzShowsNoSecrets(t *testing.T) {
 	o := completed(t, "--leader-elect", "--managed-by=example.com/jobs", "--feature-gates=JobSuccessPolicy=false", "--kube-api-qps=7", "--token=secret")
-	if err := o.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, o.Validate())
 	answer := httptest.NewRecorder()
 	serving.Metrics(o.gatherer, o.runningConfig(), false).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/configz", nil))
 	var got struct {
@@ -98,9 +91,7 @@ func TestConfigzShowsNoSecrets(t *testing.T) {
 		BatchPeriod    string
 		LeaderElection struct{ Identity, Namespace, LeaseDuration string }
 	}
-	if err := json.Unmarshal(answer.Body.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(answer.Body.Bytes(), &got))
 	gates := got.FeatureGates
 	if got.ManagedBy != "example.com/jobs" || got.KubeAPIQPS != 7 || gates["JobSuccessPolicy"] || !gates["JobBackoffLimitPerIndex"] || got.BatchPeriod != "1s" {
 		t.Errorf("%+v", got)
@@ -108,9 +99,7 @@ func TestConfigzShowsNoSecrets(t *testing.T) {
 	if e := got.LeaderElection; e.Identity != o.election.Identity || e.Namespace != "ns1" || e.LeaseDuration != "15s" {
 		t.Errorf("%+v", e)
 	}
-	if strings.Contains(answer.Body.String(), "secret") {
-		t.Errorf("it shows the token: %s", answer.Body)
-	}
+	assert.NotContains(t, answer.Body.String(), "secret", answer.Body)
 	if o := completed(t); o.runningConfig().LeaderElection != nil {
 		t.Errorf("an election without being asked for: %+v", o.runningConfig().LeaderElection)
 	}
@@ -119,9 +108,7 @@ func TestConfigzShowsNoSecrets(t *testing.T) {
 // JOB-56: a process that waits for the lead is ready; one that reads its first lists is not.
 func TestStandbyIsReady(t *testing.T) {
 	beginning, err := controller.New(controller.Config{Client: kubefake.Client(fake.NewClientset())})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for name, c := range map[string]struct {
 		args    []string
 		working *controller.Runtime
@@ -140,9 +127,7 @@ func TestStandbyIsReady(t *testing.T) {
 		}
 		answer := httptest.NewRecorder()
 		serving.Probes(o.healthChecks(), o.readyChecks()).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
-		if ready := answer.Code == http.StatusOK; ready != c.ready {
-			t.Errorf("%s: %d %s", name, answer.Code, answer.Body)
-		}
+		assert.Equal(t, answer.Code == http.StatusOK, c.ready, name, answer.Code, answer.Body)
 		if err := o.healthChecks()["ping"](); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -23,10 +23,6 @@ func TestDryRunOnTheClientChecks(t *testing.T) {
 		{clitest.PlainJob + typo, "--validate=warn", "job.batch/a created (dry run)\n", "warning: PATH:6:16: batch/v1 has no field spec.backofLimit, did you mean backoffLimit\n", cmdutil.ExitDone},
 		{clitest.PlainJob + typo, "--validate=ignore", "job.batch/a created (dry run)\n", "", cmdutil.ExitDone},
 	} {
-		path := clitest.WriteManifest(t, c.text)
-		got := program.Run(t, nil, append([]string{"create", "--dry-run=client", "-f", path}, strings.Fields(c.args)...)...)
-		if errOut := strings.ReplaceAll(got.ErrOut, path, "PATH"); got.Code != c.code || got.Out != c.out || errOut != c.errOut {
-			t.Errorf("%s%s: exit %d, stdout %q, stderr %q", c.text, c.args, got.Code, got.Out, errOut)
-		}
+		program.RunOn(t, c.text, "create", append(strings.Fields(c.args), "--dry-run=client")...).Is(t, c.code, c.out, c.errOut)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -23,11 +24,7 @@ func TestCreateRefusesIllegalNames(t *testing.T) {
 		{"a: [", "", "error: PATH:1:4: not readable as YAML: \"[\" is not closed; add ]\n"},
 		{"apiVersion: v1\nkind: \"\\e[31m\"\n", "", "error: PATH:2:7: this command creates only Jobs, CronJobs and JobSets, not a \\x1b[31m of v1; use: kubectl create -f\n"},
 	} {
-		path := clitest.WriteManifest(t, c.text)
-		got := program.Run(t, nil, append([]string{"create", "--dry-run=client", "-f", path}, strings.Fields(c.args)...)...)
-		if errOut := strings.ReplaceAll(got.ErrOut, path, "PATH"); got.Code != cmdutil.ExitError || got.Out != "" || errOut != c.want {
-			t.Errorf("%q: exit %d, stdout %q, stderr %q", c.text, got.Code, got.Out, errOut)
-		}
+		program.RunOn(t, c.text, "create", append(strings.Fields(c.args), "--dry-run=client")...).Is(t, cmdutil.ExitError, "", c.want)
 	}
 	program.Rejects(t, nil, "create", map[string]string{
 		"": "name a file with -f", "-f a --dry-run=all": "--dry-run=all: must be none, client or server", "-f a --validate=no": "--validate=no: must be strict, warn or ignore",
@@ -74,15 +71,12 @@ func TestCreateIsInterrupted(t *testing.T) {
 	s := program.Start(t, api.API, clitest.NewEnv(), "create", "-f", clitest.WriteManifest(t, clitest.PlainJob))
 	<-came
 	s.Interrupt()
-	if code := s.End(); code != cmdutil.ExitInterrupted {
-		t.Errorf("exit %d", code)
-	}
+	assert.Equal(t, s.End(), cmdutil.ExitInterrupted)
 }
 
 func TestCreateFlagsAreCompleted(t *testing.T) {
-	for args, want := range map[string]string{"create -k ": ":16", "create -o js": "json\njsonpath", "create --dry-run c": "client\n", "lint -o ": "json\nyaml\n", "create --validate=w": "warn\n"} {
-		if got := program.Run(t, nil, append([]string{"__complete"}, strings.Split(args, " ")...)...); !strings.HasPrefix(got.Out, want) {
-			t.Errorf("%s: %q", args, got.Out)
-		}
-	}
+	program.Completes(t, nil, map[string]string{
+		"create|-k|": " :16", "create|--dry-run|c": "client :4", "lint|-o|": "json yaml sarif :4", "create|--validate=w": "warn :4",
+		"create|-o|js": "json jsonpath jsonpath-as-json jsonpath-file :4",
+	})
 }

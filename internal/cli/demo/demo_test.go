@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -31,9 +32,7 @@ func newViewed(t *testing.T) *viewed {
 		v.now = v.now.Add(d)
 		return ctx.Err()
 	}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	v.Source = source
 	return v
 }
@@ -44,9 +43,7 @@ func (v *viewed) after(wait time.Duration, focus snapshot.Focus) *snapshot.Snaps
 	v.now = v.now.Add(wait)
 	v.Look(focus)
 	s, err := v.Next(v.t.Context(), v.seq)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	assert.NoError(v.t, err)
 	v.seq = s.Seq
 	return s
 }
@@ -87,9 +84,7 @@ func TestDemoShowsTheProposals(t *testing.T) {
 	if job := outline(t, s, "sweep"); job.FailedIndexCount == 0 || job.Succeeded < 10 || job.Finished != nil {
 		t.Errorf("KEP-3850: %d indexes of sweep have failed, %d succeeded", job.FailedIndexCount, job.Succeeded)
 	}
-	if got := s.Time.Sub(v.now); got != 0 {
-		t.Errorf("the simulation is %s ahead", got)
-	}
+	assert.Equal(t, s.Time.Sub(v.now), 0, "the simulation is ahead")
 }
 
 // Issue 19: every screen has content: pods, logs of running and failed pods, and the evidence.
@@ -102,9 +97,7 @@ func TestDemoHasPodsAndLogs(t *testing.T) {
 	for _, e := range report.Evidence {
 		lines = append(lines, e.Lines...)
 	}
-	if !strings.Contains(strings.Join(lines, "\n"), "learning_rate must be above 0") {
-		t.Errorf("evidence: %+v", report.Evidence)
-	}
+	assert.Contains(t, strings.Join(lines, "\n"), "learning_rate must be above 0", report.Evidence)
 	if len(report.Timeline) == 0 {
 		t.Error("no timeline")
 	}
@@ -135,16 +128,10 @@ func TestDemoAsText(t *testing.T) {
 		`train failed after 43s`, `(rule 0 "BadConfig": FailJob)`, "3 of 60 indexes failed", "render completed after 1m19s", "9 of 9 pods succeeded",
 		"mpi completed", "host name warehouse.example could not be resolved", "3,000 of 3,000 indexes succeeded", "no node can take the pod",
 	} {
-		if !strings.Contains(got.Out, want) {
-			t.Errorf("%q is missing in\n%s", want, got.Out)
-		}
+		assert.Contains(t, got.Out, want)
 	}
-	if !strings.Contains(got.ErrOut, "Simulated without a cluster") {
-		t.Errorf("stderr: %q", got.ErrOut)
-	}
-	if got := program.Run(t, nil, "demo", "job"); got.Code != 2 {
-		t.Errorf("an argument: exit %d", got.Code)
-	}
+	assert.Contains(t, got.ErrOut, "Simulated without a cluster")
+	assert.Equal(t, program.Run(t, nil, "demo", "job").Code, 2, "an argument")
 }
 
 // The demo starts with a failure with its cause, and with a large Job that is half done and has failures.
@@ -152,14 +139,10 @@ func TestDemoAsText(t *testing.T) {
 func TestDemoBeginsWithSomethingToSee(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	source, err := NewSource(func() time.Time { return now }, nil, begunAgo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	source.Look(on(selected))
 	s, err := source.Next(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	// A call of the simulated controller may end after the time.
 	if late := s.Time.Sub(now); late < 0 || late > time.Second {
 		t.Errorf("the first Snapshot is of %s, %s late", s.Time, late)
@@ -180,16 +163,12 @@ func TestDemoRetriesWhatFailed(t *testing.T) {
 	v.after(3*time.Minute, on("sweep"))
 	for job, want := range map[string]string{"train": "0-3", "sweep": "7,23,41", "import": "", "finetune": ""} {
 		found, err := v.Find(t.Context(), on(job).Job)
-		if err != nil {
-			t.Fatalf("%s: %v", job, err)
-		}
+		assert.NoError(t, err, job)
 		plan, err := found.Plan(nil)
 		if err != nil || plan.Name != job+"-retry-1" || plan.Indexes.String() != want || found.Replaces != (job == "finetune") {
 			t.Fatalf("%s: %+v, %v", job, plan, err)
 		}
-		if err := plan.Create(t.Context()); err != nil {
-			t.Fatalf("%s: %v", job, err)
-		}
+		assert.NoError(t, plan.Create(t.Context()), job)
 	}
 	if gone := v.after(0, on("finetune")).Job; !gone.Gone {
 		t.Errorf("finetune was replaced: %+v", gone)

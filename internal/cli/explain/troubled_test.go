@@ -37,10 +37,7 @@ func TestFormatsOfKubectlForExplanations(t *testing.T) {
 		"go-template={{.kind}} {{.verdict.cause.exitCode}}": "JobExplanation 42",
 		"jsonpath={.verdict.nonsense}":                      "",
 	} {
-		got := program.Run(t, o.API, "why", "train", "-o", format)
-		if got.Code != 0 || got.Out != want {
-			t.Errorf("%s: exit %d, %q, want %q; %s", format, got.Code, got.Out, want, got.ErrOut)
-		}
+		program.Run(t, o.API, "why", "train", "-o", format).Want(t, 0, want)
 	}
 	if got := program.Run(t, o.API, "why", "train", "-o", "jsonpath={"); got.Code != cmdutil.ExitUsage {
 		t.Errorf("exit %d, %s", got.Code, got.ErrOut)

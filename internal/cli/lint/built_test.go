@@ -15,9 +15,7 @@ func TestLintBuildsKustomizations(t *testing.T) {
 	folder := clitest.WriteKustomization(t, clitest.PlainJob+"  backoffLimit: -1\n")
 	got := program.Run(t, nil, "lint", "-k", folder)
 	want := "Job/prod-a (kustomization " + folder + "): error: backoffLimit is -1 [negative]\n    fix: use 0 or more\n"
-	if got.Code != cmdutil.ExitError || got.Out != want || got.ErrOut != "error: 1 error in 1 Job\n" {
-		t.Errorf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
-	}
+	got.Is(t, cmdutil.ExitError, want, "error: 1 error in 1 Job\n")
 	got = program.Run(t, nil, "lint", "-k", folder, "-o", "sarif")
 	if !strings.Contains(got.Out, `"uri": "file://`+folder+`/kustomization.yaml"`) || !strings.Contains(got.Out, `"fullyQualifiedName": "Job/prod-a"`) {
 		t.Errorf("%s", got.Out)

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // knownInfos returns the expected infos about documented manifests; for most, the documentation of Kubernetes itself
@@ -38,25 +38,19 @@ func TestDocumentedManifestsHaveNoErrorsAndNoWarnings(t *testing.T) {
 	}
 	got := program.Run(t, nil, "lint", "-R", "-f", root, "--strict", "-o", "json")
 	var result lintResult
-	if err := json.Unmarshal([]byte(got.Out), &result); err != nil {
-		t.Fatalf("%v in %s%s", err, got.Out, got.ErrOut)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(got.Out), &result), got.Out, got.ErrOut)
 	if got.Code != cmdutil.ExitDone || result.Summary.Jobs < files || files < 40 {
 		t.Errorf("exit %d, %d files, %+v", got.Code, files, result.Summary)
 	}
 	var infos []string
 	for _, f := range result.Findings {
 		file, err := filepath.Rel(root, f.File)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if f.Severity != "info" {
 			t.Errorf("%s:%d: %s %s: %s", file, f.Line, f.Severity, f.ID, f.Message)
 			continue
 		}
 		infos = append(infos, file+" "+f.ID)
 	}
-	if !slices.Equal(infos, knownInfos()) {
-		t.Errorf("infos:\n%q\nwant\n%q", infos, knownInfos())
-	}
+	assert.SlicesEqual(t, infos, knownInfos(), "infos")
 }

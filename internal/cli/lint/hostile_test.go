@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -66,9 +67,7 @@ func BenchmarkLintHostile(b *testing.B) {
 	shapes := hostile(1_000_000)
 	for _, name := range slices.Sorted(maps.Keys(shapes)) {
 		file := filepath.Join(b.TempDir(), "hostile.yaml")
-		if err := os.WriteFile(file, []byte(shapes[name]), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		assert.NoError(b, os.WriteFile(file, []byte(shapes[name]), 0o600))
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}

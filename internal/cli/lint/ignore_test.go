@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 const twoInfos = `apiVersion: batch/v1
@@ -32,7 +31,7 @@ func TestCommentsIgnoreFindings(t *testing.T) {
 		"without ignore":    {"# batchjob-lint: off\n" + twoInfos, "ignore-unknown ttl-zero no-completions", "1 warning, 2 infos in 1 Job\n"},
 		"of another linter": {"# kube-linter: ignore=ttl-zero\n" + twoInfos, "ttl-zero no-completions", "2 infos in 1 Job\n"},
 	} {
-		got := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, c.text))
+		got := linted(t, c.text)
 		var left []string
 		for line := range strings.Lines(got.Out) {
 			if _, id, found := strings.Cut(strings.TrimSpace(line), " ["); found && strings.HasSuffix(id, "]") {
@@ -50,7 +49,7 @@ func TestCommentsIgnoreFindings(t *testing.T) {
 func TestCommentsOfAListAreReadOnce(t *testing.T) {
 	const item = "- apiVersion: batch/v1\n  kind: Job\n  metadata: {name: NAME}\n  spec: {completions: 0, template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}}\n"
 	text := "# batchjob-lint: ignore=no-completions,none\napiVersion: v1\nkind: List\nitems:\n" + strings.Replace(item, "NAME", "a", 1) + strings.Replace(item, "NAME", "b", 1)
-	got := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, text))
+	got := linted(t, text)
 	if strings.Count(got.Out, "ignore-unknown") != 1 || summaryOf(got) != "1 warning in 2 Jobs; 2 ignored\n" {
 		t.Errorf("%s%s", got.Out, got.ErrOut)
 	}
@@ -59,7 +58,7 @@ func TestCommentsOfAListAreReadOnce(t *testing.T) {
 // An ID that only another version has is not an error.
 // Requirements: LNT-05
 func TestFlagIgnoresFindings(t *testing.T) {
-	got := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, twoInfos), "--ignore", "ttl-zero,ttl", "--ignore=no-completions")
+	got := linted(t, twoInfos, "--ignore", "ttl-zero,ttl", "--ignore=no-completions")
 	const want = "warning: --ignore ttl: there is no such kind of finding; use an ID that lint prints in brackets\nno findings in 1 Job; 2 ignored\n"
 	if got.Code != cmdutil.ExitDone || got.Out != "" || summaryOf(got) != want {
 		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
@@ -69,8 +68,8 @@ func TestFlagIgnoresFindings(t *testing.T) {
 // Ignored findings do not affect the exit code.
 // Requirements: LNT-05
 func TestIgnoredErrorsDoNotFail(t *testing.T) {
-	path := clitest.WriteManifest(t, strings.Replace(twoInfos, "completions: 0", "completions: -1 # batchjob-lint: ignore=negative", 1))
-	if got := program.Run(t, nil, "lint", "-f", path); got.Code != cmdutil.ExitDone || !strings.Contains(got.ErrOut, "1 ignored") {
+	text := strings.Replace(twoInfos, "completions: 0", "completions: -1 # batchjob-lint: ignore=negative", 1)
+	if got := linted(t, text); got.Code != cmdutil.ExitDone || !strings.Contains(got.ErrOut, "1 ignored") {
 		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
 	}
 }

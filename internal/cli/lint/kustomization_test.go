@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -16,12 +17,8 @@ func folder(t *testing.T, files map[string]string) string {
 	root := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		assert.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return root
 }
@@ -82,9 +79,7 @@ func TestKustomizationsAndPatchesAreNoManifests(t *testing.T) {
 func TestAFileThatIsAPatchIsSkipped(t *testing.T) {
 	root := folder(t, map[string]string{"prod/kustomization.yaml": "patches:\n- path: patches/job.yaml\n", "prod/patches/job.yaml": jobPatch})
 	got := program.Run(t, nil, "lint", "-f", filepath.Join(root, "prod/patches/job.yaml"), "-o", "json")
-	if got.Code != cmdutil.ExitDone || !strings.Contains(got.Out, `"patches": 1`) || !strings.Contains(got.Out, `"findings": []`) {
-		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
-	}
+	got.Prints(t, cmdutil.ExitDone, `"patches": 1`, `"findings": []`)
 }
 
 // Overlays define the same Job for several clusters.

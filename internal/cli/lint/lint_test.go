@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -34,23 +35,15 @@ func TestFindingsHavePositionAndFix(t *testing.T) {
 func TestFindingsAreYAMLAndJSON(t *testing.T) {
 	got := program.Run(t, nil, "lint", "-f", lintMany, "-o", "yaml")
 	clitest.Golden(t, "lint/many.yaml.golden", got.Out)
-	if got.Code != cmdutil.ExitError {
-		t.Errorf("exit %d", got.Code)
-	}
+	assert.Equal(t, got.Code, cmdutil.ExitError)
 	asJSON := program.Run(t, nil, "lint", "-f", lintMany, "-o", "json")
 	var a, b lintResult
-	if err := json.Unmarshal([]byte(asJSON.Out), &a); err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict([]byte(got.Out), &b); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(asJSON.Out), &a))
+	assert.NoError(t, yaml.UnmarshalStrict([]byte(got.Out), &b))
 	if a.Summary != b.Summary || len(a.Findings) != len(b.Findings) || a.Kind != "LintResult" || a.APIVersion != cmdutil.OutputAPIVersion {
 		t.Errorf("%+v and %+v", a, b)
 	}
-	if none := program.Run(t, nil, "lint", "-f", lintFine, "-o", "json"); !strings.Contains(none.Out, `"findings": []`) {
-		t.Errorf("%s", none.Out)
-	}
+	assert.Contains(t, program.Run(t, nil, "lint", "-f", lintFine, "-o", "json").Out, `"findings": []`)
 }
 
 // summaryOf returns stderr without the line about unchecked problems.
@@ -96,11 +89,9 @@ func TestUnreadableManifestsAreReported(t *testing.T) {
 		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: [A]}]}}", "error: Job: the name of a rule is text, not a list [rule-name-invalid]\n    fix: use a name such as OutOfMemory\n", "error: "},
 		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: 2}]}}", "PATH:3:42: error: Job: the name of a rule is text; quote 2 [rule-name-invalid]\n", "error: "},
 	} {
-		path := clitest.WriteManifest(t, c.text)
-		got := program.Run(t, nil, "lint", "-f", path)
-		out, errOut := strings.ReplaceAll(got.Out, path, "PATH"), strings.ReplaceAll(got.ErrOut, path, "PATH")
-		if got.Code != cmdutil.ExitError || !strings.Contains(out, c.out) || c.out == "" && out != "" || !strings.HasPrefix(errOut, c.errOut) {
-			t.Errorf("%q: exit %d, stdout %q, stderr %q", c.text, got.Code, out, errOut)
+		got := linted(t, c.text)
+		if got.Code != cmdutil.ExitError || !strings.Contains(got.Out, c.out) || c.out == "" && got.Out != "" || !strings.HasPrefix(got.ErrOut, c.errOut) {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q", c.text, got.Code, got.Out, got.ErrOut)
 		}
 	}
 }
@@ -125,9 +116,7 @@ func TestTheRestIsCheckedBesideAWrongVersion(t *testing.T) {
 		if _, kind, _ := strings.Cut(strings.TrimSpace(head), "kind: "); want != "" {
 			want += "PATH:6:17: error: " + kind + "/a: backoffLimit is -1 [negative]\n    fix: use 0 or more\n"
 		}
-		if out := strings.ReplaceAll(got.Out, path, "PATH"); out != want {
-			t.Errorf("%q: %s\nwant %s", head, out, want)
-		}
+		assert.Equal(t, strings.ReplaceAll(got.Out, path, "PATH"), want, head)
 		created := program.Run(t, nil, "create", "-f", path, "--dry-run=client")
 		if created.Code != cmdutil.ExitError || want != "" && !strings.Contains(created.ErrOut, "; write apiVersion: batch/v1, kind: Job\n") {
 			t.Errorf("%q: create: exit %d, %s", head, created.Code, created.ErrOut)
@@ -158,11 +147,7 @@ func TestATemplateIsOneFinding(t *testing.T) {
 			"PATH:6:2: error: not readable as YAML: this line is indented by 1 space, 1 less than the lines that it belongs to [not-readable]\n    fix: indent it by 2 spaces\n",
 		},
 	} {
-		path := clitest.WriteManifest(t, c.text)
-		got := program.Run(t, nil, "lint", "-f", path)
-		if out := strings.ReplaceAll(got.Out, path, "PATH"); out != c.out {
-			t.Errorf("%s: %s\nwant %s\nof\n%s", name, out, c.out, c.text)
-		}
+		assert.Equal(t, linted(t, c.text).Out, c.out, name, c.text)
 	}
 }
 
@@ -170,9 +155,7 @@ func TestATemplateIsOneFinding(t *testing.T) {
 // Requirements: LNT-08
 func TestTheChartOfATemplateIsNamed(t *testing.T) {
 	root := folder(t, map[string]string{"chart/templates/job.yaml": "{{ .Values.job }}\n"})
-	if got := program.Run(t, nil, "lint", "-R", "-f", root); !strings.Contains(got.Out, "helm template "+root+"/chart | kubectl batchjob lint -f -") {
-		t.Errorf("%s", got.Out)
-	}
+	assert.Contains(t, program.Run(t, nil, "lint", "-R", "-f", root).Out, "helm template "+root+"/chart | kubectl batchjob lint -f -")
 }
 
 // jobSet is clitest.JobSet for a controller that supports the names of its rules.
@@ -199,11 +182,9 @@ func TestJobSetsAreChecked(t *testing.T) {
 		{"apiVersion: jobset.x-k8s.io/v2\nkind: JobSet\n", "PATH:1:13: error: JobSet: there is no JobSet in jobset.x-k8s.io/v2 [api-version-wrong]\n    fix: write apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet\n", "error: 1 error in 1 JobSet\n"},
 		{"apiVersion: example.com/v1\nkind: JobSet\n", "", "no findings; 1 object of other kinds skipped\n"},
 	} {
-		path := clitest.WriteManifest(t, c.text)
-		got := program.Run(t, nil, "lint", "-f", path)
-		out, errOut := strings.ReplaceAll(got.Out, path, "PATH"), strings.ReplaceAll(got.ErrOut, path, "PATH")
-		if !strings.HasPrefix(out, c.out) || c.out == "" && out != "" || !strings.HasPrefix(errOut, c.errOut) {
-			t.Errorf("%s\nexit %d, stdout %q\nstderr %q\nwant %q\n%q", c.text, got.Code, out, errOut, c.out, c.errOut)
+		got := linted(t, c.text)
+		if !strings.HasPrefix(got.Out, c.out) || c.out == "" && got.Out != "" || !strings.HasPrefix(got.ErrOut, c.errOut) {
+			t.Errorf("%s\nexit %d, stdout %q\nstderr %q\nwant %q\n%q", c.text, got.Code, got.Out, got.ErrOut, c.out, c.errOut)
 		}
 	}
 }
@@ -217,7 +198,7 @@ func TestVolumesOfAJobSetMayBeMounted(t *testing.T) {
 	}
 	claimed := strings.Replace(mount, "spec:\n", "spec:\n  volumeClaimPolicies: [{templates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce]}}]}]\n", 1)
 	for _, c := range []struct{ text, errOut string }{{mount, "error: 1 error in 1 JobSet\n"}, {claimed, "no findings in 1 JobSet\n"}} {
-		if got := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, c.text)); summaryOf(got) != c.errOut {
+		if got := linted(t, c.text); summaryOf(got) != c.errOut {
 			t.Errorf("%s\n%s%s", c.text, got.Out, got.ErrOut)
 		}
 	}
@@ -274,12 +255,9 @@ func TestTwoJobsOfOneNameAreReported(t *testing.T) {
 	cron := "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a}\nspec: {schedule: '@daily', jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}}}}\n"
 	other := strings.Replace(clitest.PlainJob, "{name: a}", "{name: a, namespace: x}", 1)
 	generated := strings.Replace(clitest.PlainJob, "{name: a}", "{generateName: a}", 1)
-	path := clitest.WriteManifest(t, clitest.PlainJob+cron+"---\n"+other+"---\n"+generated+"---\n"+generated+"---\n"+clitest.PlainJob)
-	got := program.Run(t, nil, "lint", "-f", path)
+	got := linted(t, clitest.PlainJob+cron+"---\n"+other+"---\n"+generated+"---\n"+generated+"---\n"+clitest.PlainJob)
 	want := "PATH:32:18: warning: Job/a: the Job is already defined at PATH:3:18 [object-twice]\n    fix: give each a unique name, or remove one\n"
-	if out := strings.ReplaceAll(got.Out, path, "PATH"); got.Code != cmdutil.ExitDone || out != want || summaryOf(got) != "1 warning in 5 Jobs and 1 CronJob\n" {
-		t.Errorf("exit %d, %q, %q", got.Code, out, got.ErrOut)
-	}
+	got.Is(t, cmdutil.ExitDone, want, "1 warning in 5 Jobs and 1 CronJob\n"+notChecked+"\n")
 }
 
 // Ctrl-C ends lint between two objects.
@@ -298,7 +276,7 @@ func TestManyNamesAreOneFinding(t *testing.T) {
 	for i := range 20_000 {
 		fmt.Fprintf(&rules, "    - {name: A%d, action: Count, onExitCodes: {operator: In, values: [%d]}}\n", i, i+1)
 	}
-	got := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, clitest.PlainJob+"  podFailurePolicy:\n    rules:\n"+rules.String()))
+	got := linted(t, clitest.PlainJob+"  podFailurePolicy:\n    rules:\n"+rules.String())
 	if got.Code != cmdutil.ExitError || strings.Count(got.Out, "\n") != 2 || !strings.Contains(got.Out, "20000 rules, but at most 20 are allowed") {
 		t.Errorf("exit %d, %.300s", got.Code, got.Out)
 	}
@@ -312,7 +290,7 @@ func TestTooManyFindingsAreAnError(t *testing.T) {
 		fmt.Fprintf(&labels, "    a%d: ${A}\n", i)
 	}
 	text := strings.Replace(clitest.PlainJob, "metadata: {name: a}\n", "metadata:\n  name: a\n  annotations: {}\n  labels:\n"+labels.String(), 1)
-	got := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, text))
+	got := linted(t, text)
 	if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, "; 1 object has too many findings to report all of them, fix these first") {
 		t.Errorf("exit %d, %s", got.Code, got.ErrOut)
 	}

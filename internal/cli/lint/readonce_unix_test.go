@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // A file is read once, whatever is in it: it may be a pipe, as in -f <(helm template CHART), which is empty when it is read
@@ -24,9 +25,7 @@ func TestAFileIsReadOnce(t *testing.T) {
 		"documents.yaml": {strings.Repeat("kind: Job\n---\n- a\n---\n", 50), "error: 100 errors\n"},
 	} {
 		path := filepath.Join(t.TempDir(), name)
-		if err := syscall.Mkfifo(path, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, syscall.Mkfifo(path, 0o600))
 		written := make(chan error, 1)
 		go func() { written <- os.WriteFile(path, []byte(c.text), 0) }() // It waits for a reader.
 		got := program.Run(t, nil, "lint", "-f", path)

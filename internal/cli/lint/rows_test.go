@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -20,9 +21,7 @@ func TestWhatRealFilesNeed(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			text := string(data)
 			var got strings.Builder
 			for _, row := range strings.Split(text, "\n=== ")[1:] {
@@ -36,9 +35,7 @@ func TestWhatRealFilesNeed(t *testing.T) {
 				}
 				folder := t.TempDir()
 				path := filepath.Join(folder, name)
-				if err := os.WriteFile(path, []byte(input), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, os.WriteFile(path, []byte(input), 0o600))
 				if strings.Contains(how, "-R") {
 					path = folder
 				}

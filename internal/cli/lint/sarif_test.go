@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -55,9 +56,7 @@ func TestSARIFHasRulesAndLocations(t *testing.T) {
 func TestFingerprintsDoNotChangeWithTheLine(t *testing.T) {
 	path := clitest.WriteManifest(t, twoInfos)
 	first := readSARIF(t, program.Run(t, nil, "lint", "-f", path, "-o", "sarif").Out)
-	if err := os.WriteFile(path, []byte("# a comment\n"+twoInfos), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(path, []byte("# a comment\n"+twoInfos), 0o600))
 	second := readSARIF(t, program.Run(t, nil, "lint", "-f", path, "-o", "sarif").Out)
 	for i := range first.Results {
 		a, b := first.Results[i], second.Results[i]
@@ -65,18 +64,14 @@ func TestFingerprintsDoNotChangeWithTheLine(t *testing.T) {
 			t.Errorf("%+v and %+v", a, b)
 		}
 	}
-	if got := program.Run(t, nil, "lint", "-f", lintFine, "-o", "sarif"); !strings.Contains(got.Out, `"results": []`) {
-		t.Errorf("%s", got.Out)
-	}
+	assert.Contains(t, program.Run(t, nil, "lint", "-f", lintFine, "-o", "sarif").Out, `"results": []`)
 }
 
 // Paths are URIs; of the template, if Helm's comment names it.
 // Requirements: LNT-04
 func TestPathsInSARIFAreURIs(t *testing.T) {
 	for path, want := range map[string]string{"./a b/c.yaml": "a%20b/c.yaml", "../a.yaml": "../a.yaml", "/a/b#c.yaml": "file:///a/b%23c.yaml", "a:b.yaml": "./a:b.yaml"} {
-		if got := uriOf(filepath.FromSlash(path)); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
-		}
+		assert.Equal(t, uriOf(filepath.FromSlash(path)), want, path)
 	}
 	f := &lintFinding{File: "<stdin>", Line: 120, Column: 5, Source: "chart/templates/job.yaml"}
 	if got := locationOf(f).Physical; got.Artifact.URI != "chart/templates/job.yaml" || *got.Region != (sarifRegion{StartLine: 1}) {
@@ -92,25 +87,17 @@ func TestPathsInSARIFAreURIs(t *testing.T) {
 // Requirements: LNT-04
 func TestTextNamesTheObjectAndItsTemplate(t *testing.T) {
 	text := "---\n# Source: chart/templates/job.yaml\n" + twoInfos
-	got := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, text), "--ignore", "no-completions")
-	if !strings.Contains(got.Out, ":7:28: info: Job/a (chart/templates/job.yaml): with ttlSecondsAfterFinished 0") {
-		t.Errorf("%s", got.Out)
-	}
-	document := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, text), "-o", "json")
-	if !strings.Contains(document.Out, `"source": "chart/templates/job.yaml"`) {
-		t.Errorf("%s", document.Out)
-	}
+	got := linted(t, text, "--ignore", "no-completions")
+	assert.Contains(t, got.Out, ":7:28: info: Job/a (chart/templates/job.yaml): with ttlSecondsAfterFinished 0")
+	document := linted(t, text, "-o", "json")
+	assert.Contains(t, document.Out, `"source": "chart/templates/job.yaml"`)
 }
 
 // "no findings" is followed by a line about unchecked problems.
 // Requirements: LNT-04
 func TestLastLineNamesUncheckedProblems(t *testing.T) {
-	if got := program.Run(t, nil, "lint", "-f", lintFine); got.ErrOut != "no findings in 1 Job\n"+notChecked+"\n" {
-		t.Errorf("%q", got.ErrOut)
-	}
+	assert.Equal(t, program.Run(t, nil, "lint", "-f", lintFine).ErrOut, "no findings in 1 Job\n"+notChecked+"\n")
 	for _, args := range []string{"-f " + lintFine + " -o json", "-f " + lintFine + " -o sarif", "-f " + lintMany} {
-		if got := program.Run(t, nil, append([]string{"lint"}, strings.Fields(args)...)...); strings.Contains(got.ErrOut, notChecked) {
-			t.Errorf("%s: %q", args, got.ErrOut)
-		}
+		assert.NotContains(t, program.Run(t, nil, append([]string{"lint"}, strings.Fields(args)...)...).ErrOut, notChecked, args)
 	}
 }

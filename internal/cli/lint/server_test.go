@@ -45,10 +45,7 @@ func (j *judge) lint(t *testing.T, text string, args ...string) clitest.Result {
 	server := httptest.NewServer(j)
 	defer server.Close()
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, server.URL))
-	path := clitest.WriteManifest(t, text)
-	got := program.Run(t, nil, append([]string{"lint", "-f", path}, args...)...)
-	got.Out, got.ErrOut = strings.ReplaceAll(got.Out, path, "PATH"), strings.ReplaceAll(got.ErrOut, path, "PATH")
-	return got
+	return linted(t, text, args...)
 }
 
 // The API server's reasons have a position, our words where there are any, and each is reported once.
@@ -114,14 +111,13 @@ func TestWithoutAnAPIServerThereIsOneError(t *testing.T) {
 		t.Errorf("exit %d, %d requests, %s", got.Code, len(denied.sent), got.ErrOut)
 	}
 	t.Setenv("KUBECONFIG", "/nonexistent")
-	path := clitest.WriteManifest(t, clitest.PlainJob)
-	if got := program.Run(t, nil, "lint", "-f", path, "--server"); got.Code == cmdutil.ExitDone || !strings.Contains(got.ErrOut, "no kubeconfig found") && !strings.Contains(got.ErrOut, "/nonexistent") {
+	if got := linted(t, clitest.PlainJob, "--server"); got.Code == cmdutil.ExitDone || !strings.Contains(got.ErrOut, "no kubeconfig found") && !strings.Contains(got.ErrOut, "/nonexistent") {
 		t.Errorf("exit %d, %s", got.Code, got.ErrOut)
 	}
-	if got := program.Run(t, nil, "lint", "-f", path, "--server=auto"); got.Code != cmdutil.ExitDone || !strings.HasPrefix(got.ErrOut, "note: checked without an API server: ") {
+	if got := linted(t, clitest.PlainJob, "--server=auto"); got.Code != cmdutil.ExitDone || !strings.HasPrefix(got.ErrOut, "note: checked without an API server: ") {
 		t.Errorf("exit %d, %s", got.Code, got.ErrOut)
 	}
-	if got := program.Run(t, nil, "lint", "-f", path, "--server=maybe"); got.Code != cmdutil.ExitUsage {
+	if got := linted(t, clitest.PlainJob, "--server=maybe"); got.Code != cmdutil.ExitUsage {
 		t.Errorf("exit %d, %s", got.Code, got.ErrOut)
 	}
 	answers := judge{}
@@ -140,7 +136,7 @@ func TestAutoDoesNotWaitForAnAPIServerThatDoesNotAnswer(t *testing.T) {
 	}))
 	defer server.Close()
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, server.URL))
-	got := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, clitest.PlainJob), "--server=auto")
+	got := linted(t, clitest.PlainJob, "--server=auto")
 	<-gaveUp
 	if want := "note: checked without an API server: "; got.Code != cmdutil.ExitDone || !strings.HasPrefix(got.ErrOut, want) || !strings.Contains(got.ErrOut, "\nno findings in 1 Job\n") {
 		t.Errorf("exit %d, %s", got.Code, got.ErrOut)

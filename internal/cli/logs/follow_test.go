@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -32,8 +33,7 @@ func TestFollowedLogsJoinRetries(t *testing.T) {
 	s.WaitOut("[index 1 attempt 1] one\n")
 	pods.Write("train-a/main", "two")
 	s.WaitOut("two\n")
-	pods.Put(clitest.FailedPod("a", 1, 1))
-	pods.End("train-a/main")
+	pods.WithLog(clitest.FailedPod("a", 1, 1))
 	pods.Put(clitest.TrainPod("b", 1, 2, corev1.PodPending, clitest.Waits("ImagePullBackOff", "no such image")))
 	s.WaitErr("No log from pod train-b, container main, which has not started: ImagePullBackOff: no such image\n")
 	pods.Write("train-b/main", "retry")
@@ -42,17 +42,12 @@ func TestFollowedLogsJoinRetries(t *testing.T) {
 	finishTrain(api)
 	pods.Write("train-b/main", "last words")
 	s.WaitOut("last words")
-	pods.Put(clitest.TrainPod("b", 1, 2, corev1.PodSucceeded, clitest.Exited(0)))
-	pods.End("train-b/main")
-	if code := s.End(); code != cmdutil.ExitDone {
-		t.Errorf("exit %d", code)
-	}
+	pods.WithLog(clitest.TrainPod("b", 1, 2, corev1.PodSucceeded, clitest.Exited(0)))
+	assert.Equal(t, s.End(), cmdutil.ExitDone)
 	if got, want := s.Out.String(), "[index 1 attempt 1] one\n[index 1 attempt 1] two\n[index 1 attempt 2] retry\n[index 1 attempt 2] last words\n"; got != want {
 		t.Errorf("%s\nwant:\n%s", got, want)
 	}
-	if notes := strings.Count(s.ErrOut.String(), "\n"); notes != 2 {
-		t.Errorf("stderr:\n%s", s.ErrOut.String())
-	}
+	assert.Equal(t, strings.Count(s.ErrOut.String(), "\n"), 2, s.ErrOut.String(), "stderr")
 }
 
 // A connection that breaks in the middle of a second neither repeats nor loses a line.
@@ -73,12 +68,9 @@ func TestLogsFollowReconnects(t *testing.T) {
 	pods.WriteAt("train-a/main", at.Add(time.Millisecond), "four")
 	s.WaitLines(6)
 	s.WaitErr("Reconnected")
-	pods.Put(clitest.FailedPod("a", 1, 1))
-	pods.End("train-a/main")
+	pods.WithLog(clitest.FailedPod("a", 1, 1))
 	finishTrain(api)
-	if code := s.End(); code != cmdutil.ExitDone || s.Out.String() != "zero\nsame second\none\ntwo\nthree\nfour\n" {
-		t.Errorf("exit %d, %q", code, s.Out.String())
-	}
+	s.Result().Want(t, cmdutil.ExitDone, "zero\nsame second\none\ntwo\nthree\nfour\n")
 	if notes := s.ErrOut.String(); strings.Count(notes, "Lost connection") != 1 || strings.Count(notes, "Reconnected") != 1 {
 		t.Errorf("stderr %q", notes)
 	}
@@ -145,73 +137,9 @@ func TestUnreachableKubeletOfAnEndedContainer(t *testing.T) {
 			!strings.Contains(got.ErrOut, "Cannot read the log of pod train-a, container main: the kubelet of node node-1 cannot be reached (dial tcp") {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", follow, got.Code, got.Out, got.ErrOut)
 		}
-	}
-}
-
-// The server may end the stream of a container that is still running.
-// Requirements: CLI-07
-func TestLogsFollowStreamEndsEarly(t *testing.T) {
-	api, pods := clitest.NewPods(t, clitest.LogsJob())
-	pods.Put(clitest.RunningPod("a", 1, 1))
-	pods.Write("train-a/main", "one")
-	pods.Locked(func() { pods.Logs["train-a/main"].Ended = true; pods.Logs["train-a/main"].Tail = "hal" })
-	s := following(t, api)
-	pods.WaitRequests(3)
-	pods.Locked(func() { pods.Logs["train-a/main"].Tail = "" })
-	pods.Write("train-a/main", "half")
-	s.WaitOut("half\n")
-	pods.Put(clitest.FailedPod("a", 1, 1))
-	finishTrain(api)
-	if code := s.End(); code != cmdutil.ExitDone || s.Out.String() != "one\nhalf\n" || s.ErrOut.String() != "" {
-		t.Errorf("exit %d, stdout %q, stderr %q", code, s.Out.String(), s.ErrOut.String())
-	}
-}
-
-// --tail counts once: after a lost connection, all new lines are printed.
-// Requirements: CLI-07
-func TestTailCountsOnce(t *testing.T) {
-	api, pods := clitest.NewPods(t, clitest.LogsJob())
-	pods.Put(clitest.RunningPod("a", 1, 1))
-	pods.Write("train-a/main", "old", "older", "last")
-	s := following(t, api, "--tail=1")
-	s.WaitOut("last\n")
-	pods.Cut()
-	pods.WaitRequests(2)
-	pods.Write("train-a/main", "b", "c", "d")
-	s.WaitOut("d\n")
-	s.Interrupt()
-	if code := s.End(); code != cmdutil.ExitInterrupted || s.Out.String() != "last\nb\nc\nd\n" {
-		t.Errorf("exit %d, %q", code, s.Out.String())
-	}
-	if requests := pods.Requested(); strings.Contains(requests[1], "tailLines") || !strings.Contains(requests[0], "tailLines=1") {
-		t.Errorf("requests %q", requests)
-	}
-}
-
-func TestLogsFollowCap(t *testing.T) {
-	api, pods := clitest.NewPods(t, clitest.LogsJob())
-	for i, name := range []string{"a", "b", "c", "d"} {
-		pods.Put(clitest.RunningPod(name, i, 1))
-		pods.Write("train-"+name+"/main", "from "+name)
-	}
-	s := following(t, api, "--max-log-requests=2")
-	s.WaitErr("Following 2 logs at a time (--max-log-requests); 2 more waiting for one to end.\n")
-	s.WaitOut("from a")
-	s.WaitOut("from b")
-	if strings.Contains(s.Out.String(), "from c") {
-		t.Error("c is read too")
-	}
-	for i, name := range []string{"a", "b", "c", "d"} {
-		s.WaitOut("from " + name)
-		pods.Put(clitest.FailedPod(name, i, 1))
-		pods.End("train-" + name + "/main")
-	}
-	finishTrain(api)
-	if code := s.End(); code != cmdutil.ExitDone || strings.Count(s.Out.String(), "\n") != 4 || strings.Count(s.ErrOut.String(), "\n") != 1 {
-		t.Errorf("exit %d, stdout %q, stderr %q", code, s.Out.String(), s.ErrOut.String())
-	}
-	if pods.Most > 2 {
-		t.Errorf("%d at a time", pods.Most)
+		if api.Opened()+pods.Watches > 0 {
+			t.Error("it watches what has finished")
+		}
 	}
 }
 
@@ -224,23 +152,7 @@ func TestLogsFollowReadsThePodThatTheWatchMissed(t *testing.T) {
 	s.WaitErr("no pods")
 	pods.WithLog(clitest.FailedPod("quick", 1, 1), "quick one")
 	finishTrain(api)
-	if code := s.End(); code != cmdutil.ExitDone || s.Out.String() != "quick one\n" {
-		t.Errorf("exit %d, stdout %q, stderr %q", code, s.Out.String(), s.ErrOut.String())
-	}
-}
-
-func TestLogsFollowFinishedJob(t *testing.T) {
-	api, pods := clitest.NewPods(t, clitest.WithCondition(clitest.LogsJob(), "Failed", "Why", ""))
-	pods.WithLog(clitest.FailedPod("a", 1, 1), "a")
-	pods.WithLog(clitest.FailedPod("b", 2, 1), "b")
-	pods.Refuse["train-b"] = &clitest.Status{Code: 500, Reason: "InternalError", Message: "no such node"}
-	s := following(t, api)
-	if code := s.End(); code != cmdutil.ExitError || s.Out.String() != "a\n" || !strings.Contains(s.ErrOut.String(), "Cannot read the log of pod train-b, container main: no such node\n") {
-		t.Errorf("exit %d, stdout %q, stderr %q", code, s.Out.String(), s.ErrOut.String())
-	}
-	if api.Opened()+pods.Watches > 0 {
-		t.Error("it watches what has finished")
-	}
+	s.Result().Want(t, cmdutil.ExitDone, "quick one\n")
 }
 
 func TestLogsFollowDeletedJob(t *testing.T) {
@@ -264,9 +176,7 @@ func TestLogsFollowDeletedJob(t *testing.T) {
 		if recreate {
 			want = "error: job.batch/train was deleted before it finished, and another was created\n"
 		}
-		if code := s.End(); code != cmdutil.ExitError || s.ErrOut.String() != want {
-			t.Errorf("exit %d, stderr %q", code, s.ErrOut.String())
-		}
+		s.Result().Is(t, cmdutil.ExitError, "a\n", want)
 	}
 }
 
@@ -283,7 +193,5 @@ func TestLogsFollowFailed(t *testing.T) {
 	s.WaitOut("b\n")
 	pods.Put(clitest.TrainPod("a", 1, 1, corev1.PodSucceeded, clitest.Exited(0)))
 	finishTrain(api)
-	if code := s.End(); code != cmdutil.ExitDone || s.Out.String() != "b\n" {
-		t.Errorf("exit %d, stdout %q", code, s.Out.String())
-	}
+	s.Result().Want(t, cmdutil.ExitDone, "b\n")
 }

@@ -77,8 +77,7 @@ func TestFollowedLogsOfSeveralJobsOfWhichOneIsDeleted(t *testing.T) {
 	api.Remove(evalJob())
 	pods.Write("train-a/main", "two")
 	s.WaitOut("two\n")
-	pods.Put(clitest.FailedPod("a", 1, 1))
-	pods.End("train-a/main")
+	pods.WithLog(clitest.FailedPod("a", 1, 1))
 	finishTrain(api)
 	if code := s.End(); code != cmdutil.ExitError || !strings.HasSuffix(s.ErrOut.String(), "\nerror: job.batch/eval was deleted before it finished\n") {
 		t.Errorf("exit %d, stderr %q", code, s.ErrOut.String())
@@ -96,9 +95,6 @@ func TestFollowedLogOfOnePod(t *testing.T) {
 	pods.Write("train-a/main", "one")
 	pods.Put(clitest.RunningPod("a", 1, 1))
 	s.WaitOut("one\n")
-	pods.Put(clitest.FailedPod("a", 1, 1))
-	pods.End("train-a/main")
-	if code := s.End(); code != cmdutil.ExitDone || s.Out.String() != "[index 1 attempt 1] one\n" || s.ErrOut.String() != "" {
-		t.Errorf("exit %d, stdout %q, stderr %q", code, s.Out.String(), s.ErrOut.String())
-	}
+	pods.WithLog(clitest.FailedPod("a", 1, 1))
+	s.Result().Is(t, cmdutil.ExitDone, "[index 1 attempt 1] one\n", "")
 }

@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -18,9 +18,7 @@ func TestLogsHostileText(t *testing.T) {
 	pods.Locked(func() { pods.Logs["train-f/main"].Tail = "no newline" })
 	got := program.Run(t, api, "logs", "train", "--prefix=false", "--color=always")
 	want := "a\tb\nred \\x07\ncrlf\nover\\rwritten\nbad\\xff\\u202e\nno newline\n"
-	if got.Out != want {
-		t.Errorf("%q, want %q", got.Out, want)
-	}
+	assert.Equal(t, got.Out, want)
 }
 
 func TestLogPrefixesAreColoredOnATerminal(t *testing.T) {
@@ -47,28 +45,6 @@ func TestLogPrefixesAreColoredOnATerminal(t *testing.T) {
 		if s.End(); s.Out.String() != tc.want {
 			t.Errorf("%+v: %q", tc, s.Out.String())
 		}
-	}
-}
-
-// Few logs are read at a time, each is printed in one piece, and no log is held in memory as a whole.
-func TestLogsManyPods(t *testing.T) {
-	api, pods := clitest.NewPods(t, clitest.LogsJob())
-	var want strings.Builder
-	const count = 1020
-	for i := range count {
-		pod := clitest.FailedPod(fmt.Sprintf("p%04d", i), 3, i+1)
-		pods.WithLog(pod, "one", "two")
-	}
-	for i := count - 1; i >= 0; i-- {
-		label := fmt.Sprintf("[index 3 attempt %d]", i+1)
-		fmt.Fprintf(&want, "%-23sone\n%-23stwo\n", label, label)
-	}
-	got := program.Run(t, api, "logs", "train", "--max-log-requests", "3")
-	if got.Out != want.String() {
-		t.Errorf("%d lines, stderr %q, first %q", strings.Count(got.Out, "\n"), got.ErrOut, got.Out[:min(200, len(got.Out))])
-	}
-	if pods.Pages != 1 || pods.Most > 3 {
-		t.Errorf("%d pages, %d logs at a time", pods.Pages, pods.Most)
 	}
 }
 
@@ -129,24 +105,18 @@ func TestLogsCompletion(t *testing.T) {
 	_ = unstructured.SetNestedField(job.Object, int64(12), "spec", "completions")
 	_ = unstructured.SetNestedSlice(job.Object, []any{map[string]any{"name": "init"}}, "spec", "template", "spec", "initContainers")
 	api, _ := clitest.NewPods(t, job, evalJob())
-	for args, want := range map[string]string{
-		"":                    "eval train",
-		"train|":              "eval",
-		"train|eval|":         "",
-		"-l|app=x|":           "",
-		"train|--index|":      "4 8 9 0 1 2 3 5 6 7 10 11",
-		"train|--index|1":     "1 10 11",
-		"train|--index|4,":    "4,8 4,9 4,5 4,6 4,7 4,10 4,11",
-		"train|--index|2-8,1": "2-8,10 2-8,11",
-		"absent|--index|":     "",
-		"train|-c|":           "init main",
-		"train|-c|init,":      "init,main",
-		"train|--color|":      "auto always never",
-	} {
-		got := program.Run(t, api, append([]string{"__complete", "logs"}, strings.Split(args, "|")...)...)
-		lines := strings.Split(strings.TrimSpace(got.Out), "\n")
-		if text := strings.Join(lines[:len(lines)-1], " "); text != want {
-			t.Errorf("%s: %q, want %q", args, text, want)
-		}
-	}
+	program.Completes(t, api, map[string]string{
+		"logs|":                    "eval train :4",
+		"logs|train|":              "eval :4",
+		"logs|train|eval|":         " :4",
+		"logs|-l|app=x|":           " :4",
+		"logs|train|--index|":      "4 8 9 0 1 2 3 5 6 7 10 11 :36",
+		"logs|train|--index|1":     "1 10 11 :36",
+		"logs|train|--index|4,":    "4,8 4,9 4,5 4,6 4,7 4,10 4,11 :36",
+		"logs|train|--index|2-8,1": "2-8,10 2-8,11 :36",
+		"logs|absent|--index|":     " :36",
+		"logs|train|-c|":           "init main :4",
+		"logs|train|-c|init,":      "init,main :4",
+		"logs|train|--color|":      "auto always never :4",
+	})
 }

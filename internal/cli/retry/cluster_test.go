@@ -2,13 +2,13 @@ package retry
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -35,9 +35,7 @@ status:
 	if err == nil {
 		err = job.UnmarshalJSON(data)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, c := range change {
 		c(job)
 	}
@@ -69,22 +67,16 @@ func (j jobState) want(t *testing.T, api *clitest.Writes) {
 	if job != nil {
 		got = state(job)
 	}
-	if got != j.state {
-		t.Errorf("job %s: %s, want %s", j.name, got, j.state)
-	}
+	assert.Equal(t, got, j.state, j.name)
 }
 
 type jobState struct{ name, state string }
 
 func wantRun(t *testing.T, got clitest.Result, code int, parts ...string) {
 	t.Helper()
-	if got.Code != code {
-		t.Errorf("exit %d, want %d", got.Code, code)
-	}
+	assert.Equal(t, got.Code, code)
 	for _, part := range parts {
-		if !strings.Contains(got.Out+got.ErrOut, part) {
-			t.Errorf("%q is missing", part)
-		}
+		assert.Contains(t, got.Out+got.ErrOut, part)
 	}
 	if t.Failed() {
 		t.Logf("stdout:\n%s\nstderr:\n%s", got.Out, got.ErrOut)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -92,9 +93,7 @@ func TestRunningJobGetsMoreMemory(t *testing.T) {
 	if calls := fmt.Sprint(p.Calls()); calls != "[patch jobs patch jobs patch jobs]" { // The second is a dry run.
 		t.Error(calls)
 	}
-	if done := at(p.Job("a").Object, "status.completedIndexes"); done != "0,1,3,5" {
-		t.Error(done)
-	}
+	assert.Equal(t, at(p.Job("a").Object, "status.completedIndexes"), "0,1,3,5")
 
 	// A Job that was suspended before stays so.
 	p = newInPlace(t, set(true, "spec", "suspend"))

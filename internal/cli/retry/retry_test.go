@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -62,21 +63,13 @@ spec:
 func changed(t *testing.T, args ...string) (*unstructured.Unstructured, error) {
 	t.Helper()
 	job := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(changedJob), &job.Object); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, yaml.Unmarshal([]byte(changedJob), &job.Object))
 	data, err := job.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := job.UnmarshalJSON(data); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
+	assert.NoError(t, job.UnmarshalJSON(data))
 	c, cmd := &changes{}, &cobra.Command{}
 	c.addTo(cmd)
-	if err := cmd.ParseFlags(args); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, cmd.ParseFlags(args))
 	if err := c.validate(cmd.Flags()); err != nil {
 		return nil, err
 	}
@@ -90,9 +83,7 @@ func changed(t *testing.T, args ...string) (*unstructured.Unstructured, error) {
 // Requirements: RTY-15
 func TestChanges(t *testing.T) {
 	editor := filepath.Join(t.TempDir(), "edit")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\nsed -i 's/m:1/edited/' \"$1\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(editor, []byte("#!/bin/sh\nsed -i 's/m:1/edited/' \"$1\"\n"), 0o700))
 	t.Setenv("KUBE_EDITOR", editor)
 	for _, c := range []struct {
 		args, path, want string
@@ -120,9 +111,7 @@ func TestChanges(t *testing.T) {
 			t.Errorf("%s: %v", c.args, err)
 			continue
 		}
-		if got := at(job.Object, c.path); got != c.want {
-			t.Errorf("%s: %s is %s, want %s", c.args, c.path, got, c.want)
-		}
+		assert.Equal(t, at(job.Object, c.path), c.want, c.args, c.path)
 	}
 	for args, text := range map[string]string{
 		"--image nope=x":                     `the Job has no container "nope"; it has: setup, main, side`,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -90,58 +91,12 @@ func TestCtrlCDuringRetry(t *testing.T) {
 			session := program.Start(t, api.API, clitest.NewEnv(), "retry", "a")
 			<-interrupt
 			session.Interrupt()
-			if code := session.End(); code != cmdutil.ExitInterrupted || session.Out.String() != "" {
-				t.Errorf("exit %d\n%s%s", code, session.Out.String(), session.ErrOut.String())
-			}
+			session.Result().Want(t, cmdutil.ExitInterrupted, "")
 			jobState{"a-retry-1", c.state}.want(t, api)
 			if text := strings.Contains(session.ErrOut.String(), "job.batch/a-retry-1 was created, and runs.\n"); text != strings.HasPrefix(c.state, "runs") {
 				t.Errorf("%s", session.ErrOut.String())
 			}
 		})
-	}
-}
-
-// lose serves the call, and drops its response.
-func lose(at string) func(call string, r *http.Request, serve func()) {
-	return func(call string, _ *http.Request, serve func()) {
-		if serve(); call == at {
-			panic(http.ErrAbortHandler)
-		}
-	}
-}
-
-// refuse answers reads of the Job with an error, once the call was made.
-func refuse(api *clitest.Writes, name, after string) {
-	api.API.Refuse = func(r *http.Request) *clitest.Status {
-		if strings.HasSuffix(r.URL.Path, "/jobs/"+name) && slices.Contains(api.Calls(), after) {
-			return &clitest.Status{Code: http.StatusInternalServerError, Reason: "InternalError", Message: "etcd is gone"}
-		}
-		return nil
-	}
-}
-
-// If the response to any of its requests is lost, the Job is found by the ID of its request, or removed, and the
-// message is correct.
-//
-// Requirements: RTY-27
-func TestRetryWithALostAnswer(t *testing.T) {
-	const all, some = "", "0,1,3-5"
-	for _, c := range []struct {
-		at        string
-		completed string
-		code      int
-		text      string
-		state     string
-	}{
-		{"create jobs", some, cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "runs without 0,1,3-5"},
-		{"create jobs", all, cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "runs without "},
-		{"patch jobs/status", some, cmdutil.ExitError, "EOF", "none"},
-		{"patch jobs", some, cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "runs without 0,1,3-5"},
-	} {
-		api := clitest.NewWrites(t, failedJob(t, "a", set(c.completed, "status", "completedIndexes")))
-		api.Around = lose(c.at)
-		wantRun(t, program.Run(t, api.API, "retry", "a"), c.code, c.text)
-		jobState{"a-retry-1", c.state}.want(t, api)
 	}
 }
 
@@ -155,15 +110,22 @@ func TestRetryWithALostAnswerThatCannotBeRead(t *testing.T) {
 		"patch jobs":        "job.batch/a-retry-1 was created, and it is not known whether it runs; see it with: kubectl batchjob status a-retry-1 -n ns1",
 	} {
 		api := clitest.NewWrites(t, failedJob(t, "a"))
-		api.Around = lose(at)
-		refuse(api, "a-retry-1", at)
+		api.Around = func(call string, _ *http.Request, serve func()) {
+			if serve(); call == at {
+				panic(http.ErrAbortHandler)
+			}
+		}
+		api.API.Refuse = func(r *http.Request) *clitest.Status {
+			if strings.HasSuffix(r.URL.Path, "/jobs/a-retry-1") && slices.Contains(api.Calls(), at) {
+				return &clitest.Status{Code: http.StatusInternalServerError, Reason: "InternalError", Message: "etcd is gone"}
+			}
+			return nil
+		}
 		wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitError, text)
 	}
 	api := clitest.NewWrites(t, failedJob(t, "a")) // A rejected request leaves no doubt.
 	api.Deny("create jobs")
-	if got := program.Run(t, api.API, "retry", "a"); strings.Contains(got.ErrOut, "may have been created") {
-		t.Errorf("%s", got.ErrOut)
-	}
+	assert.NotContains(t, program.Run(t, api.API, "retry", "a").ErrOut, "may have been created")
 }
 
 // A created Job is named even if it cannot be printed.

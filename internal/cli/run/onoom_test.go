@@ -2,7 +2,6 @@ package run
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -19,7 +19,7 @@ var limitedTrain = strings.Replace(train, "image: i}", "image: i, resources: {li
 
 // limitOf returns the memory limit of a Job's container.
 func (s *server) limitOf(job string) string {
-	containers, _, _ := unstructured.NestedSlice(s.job(job).Object, "spec", "template", "spec", "containers")
+	containers, _, _ := unstructured.NestedSlice(s.Job(job).Object, "spec", "template", "spec", "containers")
 	limit, _, _ := unstructured.NestedString(containers[0].(map[string]any), "resources", "limits", "memory")
 	return limit
 }
@@ -47,8 +47,7 @@ func (s *server) failAs(attempt int, job string, code int32, reason string) {
 // Requirements: RUN-20
 func TestMemoryGrowsUntilTheJobCompletes(t *testing.T) {
 	server := newServer(t)
-	s := server.start("-f", clitest.WriteManifest(t, limitedTrain), "--retry=2", "--on-oom", "memory=x2,max=1Gi")
-	s.WaitErr("train  Running")
+	s := server.run(limitedTrain, "--retry=2", "--on-oom", "memory=x2,max=1Gi")
 	server.failAs(1, "train", 137, "OOMKilled")
 	s.WaitErr("train-retry-1 created (retry 1 of 2 with more memory). It runs index 1; the other 2 indexes count as done.\nContainer main gets 512Mi of memory instead of 256Mi; the cap is 1Gi.\n")
 	server.failAs(2, "train-retry-1", 137, "Evicted")
@@ -57,14 +56,12 @@ func TestMemoryGrowsUntilTheJobCompletes(t *testing.T) {
 	s.WaitErr("train-retry-3 created (retry 2 of 2 with more memory).")
 	s.WaitErr("Container main gets 1Gi of memory instead of 512Mi; the cap is 1Gi.\n")
 	server.finish("train-retry-3", "Complete", "", map[string]any{"succeeded": int64(3), "completedIndexes": "0-2"})
-	expect(t, s, cmdutil.ExitDone, "", "job.batch/train-retry-3 Complete")
+	s.Result().Want(t, cmdutil.ExitDone, "", "job.batch/train-retry-3 Complete")
 	var limits []string
 	for _, name := range []string{"train", "train-retry-1", "train-retry-2", "train-retry-3"} {
 		limits = append(limits, server.limitOf(name))
 	}
-	if !slices.Equal(limits, []string{"256Mi", "512Mi", "512Mi", "1Gi"}) {
-		t.Error(limits)
-	}
+	assert.SlicesEqual(t, limits, []string{"256Mi", "512Mi", "512Mi", "1Gi"})
 }
 
 // At the cap, and when either counter is used up, the Job is not retried, and the result is a failure.
@@ -82,8 +79,7 @@ func TestMemoryRetriesEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := newServer(t)
-			s := server.start(append(strings.Fields(c.args), "-f", clitest.WriteManifest(t, limitedTrain))...)
-			s.WaitErr("train  Running")
+			s := server.run(limitedTrain, strings.Fields(c.args)...)
 			server.failAs(1, "train", 137, "OOMKilled")
 			s.WaitErr("gets 512Mi of memory")
 			server.failAs(2, "train-retry-1", 137, c.second)
@@ -93,10 +89,8 @@ func TestMemoryRetriesEnd(t *testing.T) {
 				server.failAs(3, "train-retry-2", 137, "OOMKilled")
 				last = "train-retry-2"
 			}
-			expect(t, s, cmdutil.ExitJobFailed, "", "job.batch/"+last+" Failed")
-			if !strings.Contains(s.ErrOut.String(), c.text) {
-				t.Errorf("%q is missing:\n%s", c.text, s.ErrOut.String())
-			}
+			s.Result().Want(t, cmdutil.ExitJobFailed, "", "job.batch/"+last+" Failed")
+			assert.Contains(t, s.ErrOut.String(), c.text)
 			if c.text == "" && strings.Contains(s.ErrOut.String(), "Cannot retry") {
 				t.Error(s.ErrOut.String())
 			}
@@ -114,25 +108,7 @@ func TestMemoryThatALimitRangeForbids(t *testing.T) {
 			"metadata": map[string]any{"name": "small"}, "spec": map[string]any{"limits": []any{map[string]any{"type": "Pod", "max": map[string]any{"memory": "300Mi"}}}},
 		}},
 	}}
-	s := server.start("-f", clitest.WriteManifest(t, limitedTrain), "--retry=2", "--on-oom", "memory=x2")
-	s.WaitErr("train  Running")
+	s := server.run(limitedTrain, "--retry=2", "--on-oom", "memory=x2")
 	server.failAs(1, "train", 137, "OOMKilled")
-	expect(t, s, cmdutil.ExitJobFailed, "", "job.batch/train Failed", "Cannot retry job.batch/train: the pod would get 512Mi of memory, and LimitRange small allows 300Mi\n")
-}
-
-// An outage does not raise the memory twice.
-//
-// Requirements: RUN-20
-func TestMemoryRetryWaitsForTheEndOfAnOutage(t *testing.T) {
-	server := newServer(t)
-	server.outage = []clitest.Status{{Code: 503, Reason: "ServiceUnavailable", Message: "etcd"}, {Code: 504, Reason: "Timeout", Message: "too slow"}}
-	s := server.start("-f", clitest.WriteManifest(t, limitedTrain), "--retry=1", "--on-oom", "memory=x2")
-	s.WaitErr("train  Running")
-	server.failAs(1, "train", 137, "OOMKilled")
-	s.WaitErr("train-retry-1 created (retry 1 of 1 with more memory)")
-	server.finish("train-retry-1", "Complete", "", map[string]any{"succeeded": int64(3), "completedIndexes": "0-2"})
-	expect(t, s, cmdutil.ExitDone, "", "gets 512Mi of memory", "job.batch/train-retry-1 Complete")
-	if limit := server.limitOf("train-retry-1"); limit != "512Mi" || strings.Count(s.ErrOut.String(), "gets 512Mi") != 1 {
-		t.Errorf("%s\n%s", limit, s.ErrOut.String())
-	}
+	s.Result().Want(t, cmdutil.ExitJobFailed, "", "job.batch/train Failed", "Cannot retry job.batch/train: the pod would get 512Mi of memory, and LimitRange small allows 300Mi\n")
 }

@@ -1,6 +1,12 @@
 package run
 
-import "github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
+import (
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
+)
 
 // program runs the command line in tests.
 var program = clitest.ProgramOf(NewCommand)
+
+func TestTranscripts(t *testing.T) { program.Transcripts(t) }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,49 +22,28 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 	"github.com/batchjob-dev/kubectl-batchjob/test/product/junitcheck"
 )
 
-// The report has the cause and the last lines of the log.
+// The report has the cause, the termination message of the container, which its log may lack, and the last lines of the log.
 // Requirements: RUN-13
 func TestReportOfAFailure(t *testing.T) {
 	server := newServer(t)
 	report := filepath.Join(t.TempDir(), "r.xml")
-	s := server.start("-f", clitest.WriteManifest(t, train), "--junit", report, "--logs=none")
-	s.WaitErr("train  Running")
+	s := server.run(train, "--junit", report, "--logs=none")
 	server.Pods.Write("train-b/main", "\x1b[31mred", "old line")
-	server.failTrain()
-	expect(t, s, cmdutil.ExitJobFailed, "")
+	server.failTrain("no labels\n\x1b[31min row 7")
+	s.Result().Want(t, cmdutil.ExitJobFailed, "")
 	text := read(t, report)
 	if err := junitcheck.Check(strings.NewReader(text)); err != nil {
 		t.Error(err)
 	}
-	const failure = `<testcase name="index 1" classname="train" time="1.000">
-      <failure type="Failed" message="Container main exited with code 1">Pod train-b: Container main exited with code 1&#xA;\x1b[31mred&#xA;old line&#xA;boom</failure>`
-	if !strings.Contains(text, failure) || !strings.Contains(text, `tests="3" failures="1" errors="0" skipped="0"`) {
-		t.Errorf("%s", text)
-	}
-}
-
-// The report has the termination message of a container, which its log may lack.
-// Requirements: RUN-13
-func TestReportHasTerminationMessages(t *testing.T) {
-	server := newServer(t)
-	report := filepath.Join(t.TempDir(), "r.xml")
-	s := server.start("-f", clitest.WriteManifest(t, train), "--junit", report, "--logs=none")
-	s.WaitErr("train  Running")
-	pod := clitest.FailedPod("b", 1, 1)
-	pod.Spec.NodeName = "n1"
-	pod.Status.ContainerStatuses[0].State.Terminated.Message = "no labels\n\x1b[31min row 7"
-	server.Pods.WithLog(pod, "boom")
-	server.finish("train", "Failed", "FailedIndexes", map[string]any{"failed": int64(1), "succeeded": int64(2), "completedIndexes": "0,2", "failedIndexes": "1"})
-	expect(t, s, cmdutil.ExitJobFailed, "")
-	const failure = `Pod train-b: Container main exited with code 1&#xA;Termination message of container main: no labels&#xA;\x1b[31min row 7&#xA;boom</failure>`
-	if text := read(t, report); !strings.Contains(text, failure) {
-		t.Errorf("%s", text)
-	}
+	assert.Contains(t, text, `<testcase name="index 1" classname="train" time="1.000">
+      <failure type="Failed" message="Container main exited with code 1">Pod train-b: Container main exited with code 1&#xA;`+
+		`Termination message of container main: no labels&#xA;\x1b[31min row 7&#xA;\x1b[31mred&#xA;old line&#xA;boom</failure>`)
+	assert.Contains(t, text, `tests="3" failures="1" errors="0" skipped="0"`)
 }
 
 // ended returns an ended attempt of an Indexed Job, with its completed and failed indexes.
@@ -142,12 +120,8 @@ index 5 failure Failed: failed; its pods are gone`},
 		for _, one := range suite.Cases {
 			got = append(got, lineOf(one))
 		}
-		if strings.Join(got, "\n") != c.want {
-			t.Errorf("%s:\n%s\nwant:\n%s", name, strings.Join(got, "\n"), c.want)
-		}
-		if suite.Time != junit.Seconds(time.Duration(len(c.attempts))*5*time.Second) {
-			t.Errorf("%s: %v", name, suite.Time)
-		}
+		assert.Equal(t, strings.Join(got, "\n"), c.want, name)
+		assert.Equal(t, suite.Time, junit.Seconds(time.Duration(len(c.attempts))*5*time.Second), name)
 	}
 }
 
@@ -200,9 +174,7 @@ indexes 13-2147483646 skipped: did not run: the Job failed: FailJob: rule 0 matc
 		for _, one := range (&task{attempts: c.attempts}).suite(nil).Cases {
 			got = append(got, lineOf(one))
 		}
-		if strings.Join(got, "\n") != c.want {
-			t.Errorf("%s:\n%s\nwant:\n%s", name, strings.Join(got, "\n"), c.want)
-		}
+		assert.Equal(t, strings.Join(got, "\n"), c.want, name)
 	}
 }
 
@@ -214,11 +186,7 @@ func TestReportHasNoMoreTestCasesThanCIReads(t *testing.T) {
 		t.Fatalf("%d cases", n)
 	}
 	want := []string{"index 0 failure Failed: failed; its pods are gone", "index 1 skipped: did not run: the Job failed: FailJob: rule 0 matched"}
-	if got := []string{lineOf(suite.Cases[0]), lineOf(suite.Cases[1])}; !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	assert.SlicesEqual(t, []string{lineOf(suite.Cases[0]), lineOf(suite.Cases[1])}, want)
 	want = []string{"190,000 more indexes failure Failed: failed", "190,000 more indexes skipped: did not run: the Job failed: FailJob: rule 0 matched"}
-	if got := []string{lineOf(suite.Cases[2*maxCases]), lineOf(suite.Cases[2*maxCases+1])}; !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	assert.SlicesEqual(t, []string{lineOf(suite.Cases[2*maxCases]), lineOf(suite.Cases[2*maxCases+1])}, want)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -39,13 +40,8 @@ func TestContainersOfPodsRestart(t *testing.T) {
 		{"the pod's own deadline", deadline, "--pods run=2m", "BackoffLimitExceeded", "Pod ran longer than its own activeDeadlineSeconds"},
 	} {
 		file := clitest.WriteManifest(t, tc.manifest)
-		if r := simulated(t, append([]string{file}, strings.Fields(tc.args)...)...); r.Verdict.Reason != tc.reason {
-			t.Errorf("%s: %s, want %s", tc.name, r.Verdict.Reason, tc.reason)
-		}
-		got := program.Run(t, nil, append([]string{"simulate", "-f", file}, strings.Fields(tc.args)...)...)
-		if got.Code != cmdutil.ExitDone || !strings.Contains(got.Out, tc.text) {
-			t.Errorf("%s: exit %d, %s%s", tc.name, got.Code, got.Out, got.ErrOut)
-		}
+		assert.Equal(t, simulated(t, append([]string{file}, strings.Fields(tc.args)...)...).Verdict.Reason, tc.reason, tc.name)
+		program.Run(t, nil, append([]string{"simulate", "-f", file}, strings.Fields(tc.args)...)...).Prints(t, cmdutil.ExitDone, tc.text)
 	}
 }
 
@@ -73,14 +69,9 @@ func TestFlagsForSeveralContainers(t *testing.T) {
 func TestSuspendedJobsAreResumed(t *testing.T) {
 	file := clitest.WriteManifest(t, strings.Replace(migrate, "spec:\n", "spec:\n  suspend: true\n", 1))
 	got := program.Run(t, nil, "simulate", "-f", file)
-	if got.Code != cmdutil.ExitTimeout || !strings.Contains(got.Out, "migrate is suspended for 0s") {
-		t.Errorf("exit %d, %s", got.Code, got.Out)
-	}
+	got.Prints(t, cmdutil.ExitTimeout, "migrate is suspended for 0s")
 	for after, want := range map[string]string{"0s": "completed after 1s", "1h": "migrate completed after"} {
-		got := program.Run(t, nil, "simulate", "-f", file, "--resume-after", after)
-		if got.Code != cmdutil.ExitDone || !strings.Contains(got.Out, want) {
-			t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
-		}
+		program.Run(t, nil, "simulate", "-f", file, "--resume-after", after).Prints(t, cmdutil.ExitDone, want)
 	}
 }
 
@@ -88,9 +79,7 @@ func TestSuspendedJobsAreResumed(t *testing.T) {
 func TestSimulateBuildsKustomizations(t *testing.T) {
 	folder := clitest.WriteKustomization(t, migrate+"---\n"+clitest.PlainJob)
 	got := program.Run(t, nil, "simulate", "-k", folder, "prod-migrate", "--pods", "exit=1")
-	if got.Code != cmdutil.ExitDone || !strings.Contains(got.Out, "prod-migrate failed after 33s") {
-		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
-	}
+	got.Prints(t, cmdutil.ExitDone, "prod-migrate failed after 33s")
 	if words, _ := program.Complete(t, "simulate", "-k", folder, ""); !slices.Equal(words, []string{"prod-a", "prod-migrate"}) {
 		t.Errorf("%q", words)
 	}

@@ -2,8 +2,6 @@ package simulate
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
@@ -27,9 +25,7 @@ func simulated(t *testing.T, args ...string) explain.Report {
 		t.Fatalf("%v: exit %d, %s", args, got.Code, got.ErrOut)
 	}
 	var r explain.Report
-	if err := json.Unmarshal([]byte(got.Out), &r); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(got.Out), &r))
 	return r
 }
 
@@ -87,9 +83,7 @@ func TestWhatTheFlagsDidNotGetIsAnError(t *testing.T) {
 		if got.Code != tc.code || !strings.Contains(got.ErrOut, tc.text) || got.Out == "" {
 			t.Errorf("%s: exit %d, %q, %q", tc.args, got.Code, got.Out, got.ErrOut)
 		}
-		if strings.Contains(got.ErrOut, "error") != (tc.text != "") {
-			t.Errorf("%s: %q", tc.args, got.ErrOut)
-		}
+		assert.Equal(t, strings.Contains(got.ErrOut, "error"), (tc.text != ""), tc.args, got.ErrOut)
 	}
 	got := program.Run(t, nil, "simulate", "-o", "json", "-f", named, "--pods", "run=2h", "--limit", "1h")
 	var r explain.Report
@@ -102,17 +96,14 @@ func TestWhatTheFlagsDidNotGetIsAnError(t *testing.T) {
 // Requirements: MGB-12
 func TestMisspelledManagedByIsReported(t *testing.T) {
 	const warning = "warning: PATH:1:74: managedBy \"batchjob.dev/contoller\" looks like a misspelling of batchjob.dev/controller"
-	file := clitest.WriteManifest(t, "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {managedBy: batchjob.dev/contoller, template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}")
-	got := program.Run(t, nil, "simulate", "-f", file)
-	if errOut := strings.ReplaceAll(got.ErrOut, file, "PATH"); got.Code != cmdutil.ExitDone || !strings.Contains(errOut, warning) {
-		t.Errorf("exit %d, %q", got.Code, errOut)
-	}
+	got := program.RunOn(t, "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {managedBy: batchjob.dev/contoller, template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}", "simulate")
+	assert.Equal(t, got.Code, cmdutil.ExitDone)
+	assert.Contains(t, got.ErrOut, warning)
 }
 
 // simulate does not have create's flag --validate.
 func TestUnknownFieldIsRejectedWithoutCreatesFlags(t *testing.T) {
-	file := clitest.WriteManifest(t, "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {backofLimit: 3, template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}")
-	got := program.Run(t, nil, "simulate", "-f", file)
+	got := program.RunOn(t, "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {backofLimit: 3, template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}", "simulate")
 	if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, "did you mean backoffLimit") || strings.Contains(got.ErrOut, "--validate") {
 		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
 	}
@@ -129,9 +120,7 @@ func TestCronJobWithNamesInItsRulesIsSimulated(t *testing.T) {
 	if got.Code != 0 || !strings.Contains(got.Out, `rule 0 "Corrupt"`) || !strings.Contains(got.ErrOut, "without a cluster") {
 		t.Errorf("exit %d\n%s%s", got.Code, got.Out, got.ErrOut)
 	}
-	if again := program.Run(t, nil, "simulate", "-f", file, "--pods", "exit=42"); again.Out != got.Out {
-		t.Errorf("another run ends in another way:\n%s\n%s", got.Out, again.Out)
-	}
+	assert.Equal(t, program.Run(t, nil, "simulate", "-f", file, "--pods", "exit=42").Out, got.Out, "another run ends in another way")
 }
 
 func TestSimulateUsage(t *testing.T) {
@@ -157,10 +146,7 @@ func TestSimulateUsage(t *testing.T) {
 		{"-f " + stories + "kep-4443-story-2-leave-it-or-restart-it.yaml", cmdutil.ExitError, "found 2 Jobs"},
 		{"-f ../lint/testdata/lint/many.yaml", cmdutil.ExitError, "../lint/testdata/lint/many.yaml:"},
 	} {
-		got := program.Run(t, nil, append([]string{"simulate"}, strings.Fields(tc.args)...)...)
-		if got.Code != tc.code || !strings.Contains(got.ErrOut, tc.text) || got.Out != "" {
-			t.Errorf("%s: exit %d, %q, %q", tc.args, got.Code, got.Out, got.ErrOut)
-		}
+		program.Run(t, nil, append([]string{"simulate"}, strings.Fields(tc.args)...)...).Want(t, tc.code, "", tc.text)
 	}
 }
 
@@ -204,14 +190,10 @@ func TestOneOfSeveralJobsIsSimulated(t *testing.T) {
 			t.Errorf("%q: exit %d, stderr %q, want %q", args, got.Code, got.ErrOut, want)
 		}
 	}
-	for args, want := range map[string]string{
-		"-f " + file + " ": list, "-f " + file + " t": "train-driver-0, train-workers-0", "-f " + file + " first ": "", "-f - ": "", "": "",
-	} {
-		words, directive := program.Complete(t, append([]string{"simulate"}, strings.Split(args, " ")...)...)
-		if got := strings.Join(words, ", "); got != want || directive != ":4" {
-			t.Errorf("%q: %q %s, want %q", args, got, directive, want)
-		}
-	}
+	program.Completes(t, nil, map[string]string{
+		"simulate|-f|" + file + "|": strings.ReplaceAll(list, ",", "") + " :4", "simulate|-f|" + file + "|t": "train-driver-0 train-workers-0 :4",
+		"simulate|-f|" + file + "|first|": " :4", "simulate|-f|-|": " :4", "simulate|": " :4",
+	})
 	twice := clitest.WriteManifest(t, clitest.PlainJob+"---\n"+clitest.PlainJob)
 	// A Job and a CronJob may have the same name, and an old API version.
 	cron := "apiVersion: batch/v1beta1\nkind: CronJob\nmetadata: {name: a}\nspec:\n  schedule: \"@daily\"\n  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}}}\n"
@@ -261,16 +243,8 @@ func TestPodsOfAJobAreRepeated(t *testing.T) {
 func TestPodsOfARecordingAreRepeated(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
 	c, err := recorded.Load("../../../pkg/explain/analysis/testdata/recorded/failure-policy-named.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	report := analysis.Explain(c.Inputs[0], explain.Options{MaxPods: -1})
-	line, err := json.Marshal(snapshot.Snapshot{Seq: 1, Job: &snapshot.Job{Report: &report}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	heading := `{"kind":"WatchRecording","apiVersion":"batchjob.dev/v1alpha1"}`
-	file := clitest.WriteManifest(t, heading+"\n"+string(line)+"\n")
+	assert.NoError(t, err)
+	file := clitest.WriteRecording(t, analysis.Explain(c.Inputs[0], explain.Options{MaxPods: -1}))
 	r := simulated(t, "../../../examples/indexed-10.yaml", "--from", file)
 	if r.Indexes == nil || !slices.ContainsFunc(r.Causes, func(c explain.Cause) bool { return strings.Contains(c.Text, "42") }) {
 		t.Errorf("%+v", r.Causes)
@@ -281,13 +255,9 @@ func TestPodsOfARecordingAreRepeated(t *testing.T) {
 // simulation. Its pods are nowhere, so no command is about one.
 func TestPodsThatTheSimulatedJobStoppedAreOneLine(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
-	file := filepath.Join(t.TempDir(), "job.yaml")
 	manifest := `{apiVersion: batch/v1, kind: Job, metadata: {name: ranks}, spec: {completionMode: Indexed, completions: 8, parallelism: 8,
   backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: main, image: a}]}}}}`
-	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	got := program.Run(t, nil, "simulate", "-f", file, "--pods", "run=60s", "--pods", "index=2,exit=42,run=5s")
+	got := program.RunOn(t, manifest, "simulate", "--pods", "run=60s", "--pods", "index=2,exit=42,run=5s")
 	if !strings.Contains(got.Out, "  7 other pods were stopped when the Job failed\n") || strings.Contains(got.Out, "nothing recorded") || strings.Contains(got.Out, "kubectl") {
 		t.Errorf("exit %d\n%s", got.Code, got.Out)
 	}
@@ -298,13 +268,9 @@ func TestPodsThatTheSimulatedJobStoppedAreOneLine(t *testing.T) {
 // Requirements: FCT-08
 func TestSidecarsShowWhichRulesTheyMatch(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
-	file := filepath.Join(t.TempDir(), "job.yaml")
-	manifest := `{apiVersion: batch/v1, kind: Job, metadata: {name: task}, spec: {backoffLimit: 0, activeDeadlineSeconds: 60,
+	file := clitest.WriteManifest(t, `{apiVersion: batch/v1, kind: Job, metadata: {name: task}, spec: {backoffLimit: 0, activeDeadlineSeconds: 60,
   podFailurePolicy: {rules: [{action: Ignore, onExitCodes: {operator: In, values: [137]}}]},
-  template: {spec: {restartPolicy: Never, initContainers: [{name: mesh, image: a, restartPolicy: Always}], containers: [{name: work, image: a}]}}}}`
-	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+  template: {spec: {restartPolicy: Never, initContainers: [{name: mesh, image: a, restartPolicy: Always}], containers: [{name: work, image: a}]}}}}`)
 	if r := simulated(t, file, "--pods", "exit=1"); r.Verdict.Reason != "BackoffLimitExceeded" {
 		t.Errorf("%+v", r.Verdict)
 	}
@@ -312,7 +278,5 @@ func TestSidecarsShowWhichRulesTheyMatch(t *testing.T) {
 	if r.Verdict.Reason != "DeadlineExceeded" || len(r.Causes) == 0 || r.Causes[0].Hidden == nil || r.Causes[0].Hidden.Container != "work" {
 		t.Errorf("%+v, causes %+v", r.Verdict, r.Causes)
 	}
-	if got := program.Run(t, nil, "simulate", "-f", file); !strings.Contains(got.ErrOut, "the rule has no containerName") {
-		t.Errorf("%s", got.ErrOut)
-	}
+	assert.Contains(t, program.Run(t, nil, "simulate", "-f", file).ErrOut, "the rule has no containerName")
 }

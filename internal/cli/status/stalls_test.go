@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -45,9 +46,7 @@ func TestWatchedListShowsStalls(t *testing.T) {
 			t.Errorf("line %d: %q", i, lines[i])
 		}
 	}
-	if s.ErrOut.String() != "" {
-		t.Errorf("%q", s.ErrOut.String())
-	}
+	assert.Equal(t, s.ErrOut.String(), "")
 }
 
 // With --problems, the first row of a Job is printed when it has a problem, and another one when that is over.

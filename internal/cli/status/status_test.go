@@ -3,7 +3,6 @@ package status
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -29,9 +28,7 @@ func TestStatusTables(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(one.Out), "\n"); len(lines) != 1 || !strings.HasPrefix(lines[0], "j-hostile ") {
 		t.Errorf("-n ns2 --no-headers: %q", one.Out)
 	}
-	if full := program.Run(t, api, "status", "e-failed", "-o", "wide", "--full"); !strings.Contains(full.Out, "18-19,41-49") {
-		t.Errorf("--full: %q", full.Out)
-	}
+	assert.Contains(t, program.Run(t, api, "status", "e-failed", "-o", "wide", "--full").Out, "18-19,41-49")
 	if wide := program.Run(t, api, "status", "e-failed", "-o", "wide"); !strings.Contains(wide.Out, "FailedIndexes") || !strings.Contains(wide.Out, "IMAGES") {
 		t.Errorf("-o wide: %q", wide.Out)
 	}
@@ -40,9 +37,7 @@ func TestStatusTables(t *testing.T) {
 func decodeList(t *testing.T, data string) *unstructured.UnstructuredList {
 	t.Helper()
 	list := &unstructured.UnstructuredList{}
-	if err := json.Unmarshal([]byte(data), list); err != nil {
-		t.Fatalf("%v in %q", err, data)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(data), list), data)
 	if list.GetKind() != "List" || list.GetAPIVersion() != "v1" {
 		t.Errorf("kind %q, apiVersion %q", list.GetKind(), list.GetAPIVersion())
 	}
@@ -61,9 +56,7 @@ func TestStatusObjectsAreIntact(t *testing.T) {
 			got := program.Run(t, api, append([]string{"status", "-o", format}, args...)...)
 			object := &unstructured.Unstructured{}
 			data, err := yaml.YAMLToJSON([]byte(got.Out))
-			if err != nil {
-				t.Fatalf("%s %v: %v", format, args, err)
-			}
+			assert.NoError(t, err, format, args)
 			if len(args) == 1 {
 				err = object.UnmarshalJSON(data)
 			} else {
@@ -100,56 +93,5 @@ func TestStatusReadsInChunks(t *testing.T) {
 	if n := strings.Count(got.Out, "\n"); n != 1201 || got.Code != 0 {
 		t.Errorf("%d lines, exit %d", n, got.Code)
 	}
-	if len(api.Lists) != 3 {
-		t.Errorf("%d requests", len(api.Lists))
-	}
-}
-
-// status only gets, lists and watches jobs; for the summary of one Job also pods and events.
-// Requirements: CLI-08
-func TestStatusOnlyReads(t *testing.T) {
-	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 0))
-	api.SetRefuse(func(r *http.Request) *clitest.Status {
-		if r.Method != http.MethodGet || !strings.Contains(r.URL.Path, "/apis/batch/v1/") && !strings.HasSuffix(r.URL.Path, "/pods") && !strings.HasSuffix(r.URL.Path, "/events") {
-			t.Errorf("%s %s", r.Method, r.URL)
-		}
-		return nil
-	})
-	for _, args := range []string{"status", "status a", "status -A -o json", "status -o wide"} {
-		if got := program.Run(t, api, strings.Fields(args)...); got.Code != 0 {
-			t.Errorf("%s: exit %d, %s", args, got.Code, got.ErrOut)
-		}
-	}
-}
-
-func TestStatusServerErrors(t *testing.T) {
-	for _, tc := range []struct {
-		args   string
-		answer clitest.Status
-		kind   cmdutil.ErrorKind
-		parts  []string
-	}{
-		{"status", clitest.Status{Code: 403, Reason: "Forbidden", Message: `jobs.batch is forbidden: User "eve\x1b"`}, cmdutil.KindForbidden, []string{"list", "jobs.batch", `"ns1"`}},
-		{"status a b", clitest.Status{Code: 403, Reason: "Forbidden", Message: "jobs.batch is forbidden"}, cmdutil.KindForbidden, []string{"get", "jobs.batch", `"ns1"`}},
-		{"status -A", clitest.Status{Code: 403, Reason: "Forbidden", Message: "jobs.batch is forbidden"}, cmdutil.KindForbidden, []string{"list", "all namespaces"}},
-		{"status -w", clitest.Status{Code: 403, Reason: "Forbidden", Message: "jobs.batch is forbidden"}, cmdutil.KindForbidden, []string{"list"}},
-		{"status", clitest.Status{Code: 401, Reason: "Unauthorized", Message: "Unauthorized"}, cmdutil.KindCredentials, nil},
-		{"status", clitest.Status{Code: 500, Reason: "InternalError", Message: "etcd \x1b[0m\nis away"}, cmdutil.KindServerFailed, []string{"etcd", `\x1b`}},
-		{"status", clitest.Status{Code: 404, Reason: "NotFound", Message: "the server could not find the requested resource"}, cmdutil.KindNotFound, nil},
-	} {
-		api := clitest.NewAPI(t)
-		api.SetRefuse(func(*http.Request) *clitest.Status { return &tc.answer })
-		got := program.Run(t, api, strings.Fields(tc.args)...)
-		if got.Code != cmdutil.ExitError || cmdutil.KindOf(got.Err) != tc.kind || got.Out != "" {
-			t.Errorf("%s, %d: exit %d, kind %s, stdout %q", tc.args, tc.answer.Code, got.Code, cmdutil.KindOf(got.Err), got.Out)
-		}
-		if strings.Count(got.ErrOut, "\n") != 1 || strings.Contains(got.ErrOut, "\x1b") {
-			t.Errorf("%s, %d: stderr %q", tc.args, tc.answer.Code, got.ErrOut)
-		}
-		for _, part := range tc.parts {
-			if !strings.Contains(got.ErrOut, part) {
-				t.Errorf("%s, %d: %q does not name %q", tc.args, tc.answer.Code, got.ErrOut, part)
-			}
-		}
-	}
+	assert.Equal(t, len(api.Lists), 3, "requests")
 }

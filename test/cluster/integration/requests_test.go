@@ -236,7 +236,7 @@ func makeCronJobOf(t *testing.T, client kubernetes.Interface, namespace, name st
 func TestRequestsAreAsDocumented(t *testing.T) {
 	client := newClient(t, apiServer.Config, "user")
 	namespaces, sizes := map[int32]string{}, []int32{10, 1000}
-	if goldenfile.Rewriting() {
+	if goldenfile.Rewrites() {
 		sizes = append(sizes, 100_000)
 	}
 	for _, size := range sizes {
@@ -265,11 +265,11 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 			}
 		}
 		got := []string{fmt.Sprint(costs[0].requests), fmt.Sprint(costs[1].requests)}
-		if !goldenfile.Rewriting() && strings.Join(documented, " ") != strings.Join(got, " ") {
+		if !goldenfile.Rewrites() && strings.Join(documented, " ") != strings.Join(got, " ") {
 			t.Errorf("%s: %q requests for 10 and 1,000 pods, and docs/scaling.md has %q", verb.args, got, documented)
 		}
 	}
-	if goldenfile.Rewriting() {
+	if goldenfile.Rewrites() {
 		page = withRows(page, table)
 		assert.NoError(t, os.WriteFile(path, page, 0o644))
 	}

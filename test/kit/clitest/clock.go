@@ -15,6 +15,18 @@ type Clock struct {
 	timers  map[*func()]time.Time
 }
 
+// TimerEnv returns NewEnv without timers; started is called with what a timer of this length would call, when it starts.
+func TimerEnv(length time.Duration, started func(fire func())) cmdutil.Env {
+	env := NewEnv()
+	env.Timer = func(d time.Duration, fire func()) func() {
+		if d == length {
+			started(fire)
+		}
+		return func() {}
+	}
+	return env
+}
+
 // NewClock returns a stopped Clock.
 func NewClock() *Clock {
 	return &Clock{now: Now(), waiting: map[chan time.Time]time.Time{}, timers: map[*func()]time.Time{}}

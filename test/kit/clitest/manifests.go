@@ -1,9 +1,14 @@
 package clitest
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // PlainJob is the manifest of the smallest valid Job.
@@ -17,6 +22,14 @@ func WriteManifest(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// WriteRecording writes a recording that shows the report on a Job, and returns its path.
+func WriteRecording(t *testing.T, report explain.Report) string {
+	t.Helper()
+	line, err := json.Marshal(snapshot.Snapshot{Seq: 1, Job: &snapshot.Job{Report: &report}})
+	assert.NoError(t, err)
+	return WriteManifest(t, `{"kind":"WatchRecording","apiVersion":"batchjob.dev/v1alpha1"}`+"\n"+string(line)+"\n")
 }
 
 // WriteKustomization writes a folder with a kustomization of these manifests that prefixes names with "prod-", and

@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/help"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/goldenfile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
@@ -53,6 +54,43 @@ type Result struct {
 	Out, ErrOut string
 	Code        int
 	Err         error
+	args        []string
+}
+
+// Is checks the exit code, stdout and stderr.
+func (r Result) Is(t testing.TB, code int, out, errOut string) {
+	t.Helper()
+	r.check(t, r.Code == code && r.Out == out && r.ErrOut == errOut, code, out, errOut)
+}
+
+// Want checks the exit code, stdout, and parts of stderr in order.
+func (r Result) Want(t testing.TB, code int, out string, errOut ...string) {
+	t.Helper()
+	r.check(t, r.Code == code && r.Out == out && hasParts(r.ErrOut, errOut), code, out, errOut)
+}
+
+// Prints checks the exit code, and parts of stdout in order.
+func (r Result) Prints(t testing.TB, code int, out ...string) {
+	t.Helper()
+	r.check(t, r.Code == code && hasParts(r.Out, out), code, out, "anything")
+}
+
+func (r Result) check(t testing.TB, ok bool, code int, out, errOut any) {
+	t.Helper()
+	if !ok {
+		t.Errorf("%q\nexit %d, want %d\nstdout %q\nwant   %q\nstderr %q\nwant   %q", r.args, r.Code, code, r.Out, out, r.ErrOut, errOut)
+	}
+}
+
+func hasParts(text string, parts []string) bool {
+	for _, part := range parts {
+		_, after, found := strings.Cut(text, part)
+		if !found {
+			return false
+		}
+		text = after
+	}
+	return true
 }
 
 // Program makes the command under test, with its subcommands.
@@ -100,12 +138,22 @@ func (f Program) Run(t *testing.T, api *API, args ...string) Result {
 	var out, errOut bytes.Buffer
 	err := f.Execute(ctx, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}, NewEnv())
 	cmdutil.PrintError(&errOut, err)
-	return Result{Out: out.String(), ErrOut: errOut.String(), Code: cmdutil.ExitCode(err), Err: err}
+	return Result{Out: out.String(), ErrOut: errOut.String(), Code: cmdutil.ExitCode(err), Err: err, args: args}
+}
+
+// RunOn executes a verb with a manifest; the result has PATH for the path of its file.
+func (f Program) RunOn(t *testing.T, manifest, verb string, args ...string) Result {
+	t.Helper()
+	path := WriteManifest(t, manifest)
+	got := f.Run(t, nil, append([]string{verb, "-f", path}, args...)...)
+	got.Out, got.ErrOut = strings.ReplaceAll(got.Out, path, "PATH"), strings.ReplaceAll(got.ErrOut, path, "PATH")
+	return got
 }
 
 // Session is a command line that runs until it is interrupted.
 type Session struct {
 	t           *testing.T
+	args        []string
 	Out, ErrOut leash.Output
 	Interrupt   context.CancelFunc
 	done        chan error
@@ -116,7 +164,7 @@ func (f Program) Start(t *testing.T, api *API, env cmdutil.Env, args ...string) 
 	t.Helper()
 	t.Setenv("KUBECONFIG", WriteKubeconfig(t, api.URL()))
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Session{t: t, Interrupt: cancel, done: make(chan error, 1)}
+	s := &Session{t: t, args: args, Interrupt: cancel, done: make(chan error, 1)}
 	go func() {
 		streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &s.Out, ErrOut: &s.ErrOut}
 		err := f.Execute(ctx, args, streams, env)
@@ -137,6 +185,13 @@ func (s *Session) End() int {
 		s.t.Fatalf("did not end\nout:\n%s\nerr:\n%s", s.Out.String(), s.ErrOut.String())
 		return -1
 	}
+}
+
+// Result waits for the end of the session.
+func (s *Session) Result() Result {
+	s.t.Helper()
+	code := s.End()
+	return Result{Out: s.Out.String(), ErrOut: s.ErrOut.String(), Code: code, args: s.args}
 }
 
 // WaitOut waits for a text on stdout.
@@ -180,6 +235,19 @@ func WaitFor(t testing.TB, ok func() bool, state func() string) {
 func Golden(t *testing.T, name, got string) {
 	t.Helper()
 	goldenfile.Compare(t, filepath.Join("testdata", name), got)
+}
+
+// Completes checks the words that a shell is offered for command lines, whose words are separated by |, with cobra's directive:
+// "a b :4".
+func (f Program) Completes(t *testing.T, api *API, lines map[string]string) {
+	t.Helper()
+	if api != nil {
+		t.Setenv("KUBECONFIG", WriteKubeconfig(t, api.URL()))
+	}
+	for line, want := range lines {
+		words, directive := f.Complete(t, strings.Split(line, "|")...)
+		assert.Equal(t, strings.Join(words, " ")+" "+directive, want, line)
+	}
 }
 
 // Complete returns the words offered by shell completion, and cobra's directive.

@@ -94,9 +94,12 @@ func (s *script) into(object *unstructured.Unstructured, typed any) {
 	s.must(yaml.UnmarshalStrict(data, typed))
 }
 
-// patch merges YAML into a Job or a pod.
+// patch merges YAML, or the YAML in a file, into a Job or a pod.
 func (s *script) patch(name, text string) {
-	var stored any = s.api.Job(name)
+	var stored any
+	if job := s.api.Job(name); job != nil {
+		stored = job
+	}
 	if pod, ok := strings.CutPrefix(name, "pod/"); ok {
 		s.api.Pods.Locked(func() {
 			for _, p := range s.api.Pods.Pods {
@@ -107,8 +110,14 @@ func (s *script) patch(name, text string) {
 			}
 		})
 	}
+	if stored == nil { // A hook comes at each write.
+		return
+	}
 	before, err := json.Marshal(stored)
 	s.must(err)
+	if !strings.Contains(text, "{") {
+		text = s.read(text)
+	}
 	change, err := yaml.YAMLToJSON([]byte(text))
 	s.must(err)
 	after, err := jsonpatch.MergePatch(before, change)
@@ -125,15 +134,16 @@ func (s *script) refuse(args []string) {
 	s.api.objects.RefusePath(args[0], code, args[2])
 }
 
-// reject makes the API server answer a write with an error instead of storing it: CALL CODE REASON MESSAGE [CAUSES].
+// reject makes the API server answer a write with an error instead of storing it: CALL CODE REASON MESSAGE [CAUSES]. The call
+// of a dry run is also "try jobs".
 func (s *script) reject(args []string) {
 	code, err := strconv.Atoi(args[1])
 	s.must(err)
 	if s.api.causes = nil; len(args) > 4 {
 		s.must(yaml.Unmarshal([]byte(args[4]), &s.api.causes))
 	}
-	s.api.Reject = func(call string, _ *http.Request) *Status {
-		if call != args[0] {
+	s.api.Reject = func(call string, r *http.Request) *Status {
+		if isTry := r.URL.Query().Has("dryRun"); call != args[0] && (!isTry || args[0] != "try jobs") {
 			return nil
 		}
 		return &Status{code, args[2], args[3]}

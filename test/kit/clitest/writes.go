@@ -1,6 +1,7 @@
 package clitest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,10 +30,14 @@ type Writes struct {
 	mu       sync.Mutex
 	calls    []string
 	urls     []string // METHOD URL of the calls
-	causes   []any    // of what Reject returns
+	bodies   []string
+	reviews  []string
+	causes   []any // of what Reject returns
 	uids     int
 	denied   map[string]bool
 	policies []metav1.DeletionPropagation // of the deletions so far
+	// Create changes Jobs before they are stored.
+	Create func(job *unstructured.Unstructured)
 	// Around serves each write, named as in "patch jobs/status"; nil serves it at once.
 	Around func(call string, r *http.Request, serve func())
 	// Reject returns the error of a write that would be stored, nil to store it.
@@ -68,6 +73,50 @@ func (f *Writes) Calls() []string {
 	return slices.Clone(f.calls)
 }
 
+// Queries returns the paths and queries of the reads so far whose path ends in suffix.
+func (f *Writes) Queries(suffix string) []string { return f.objects.Queries(suffix) }
+
+// Bodies returns the bodies of the writes requested so far.
+func (f *Writes) Bodies() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.bodies)
+}
+
+// Named returns the writes requested so far with the names of their objects, such as "create train", "patch train/status", and
+// "delete configmaps/a" for another kind than Job. A dry run is "try train".
+func (f *Writes) Named() (named []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, call := range f.calls {
+		verb, resource, _ := strings.Cut(call, " ")
+		method, url, _ := strings.Cut(f.urls[i], " ")
+		path, query, _ := strings.Cut(url, "?")
+		p, _ := ParsePath(path)
+		if method == http.MethodPost {
+			var object metav1.PartialObjectMetadata
+			_ = json.Unmarshal([]byte(f.bodies[i]), &object)
+			p.Name = cmp.Or(object.Name, object.GenerateName+"x7")
+		}
+		if strings.Contains(query, "dryRun=") {
+			verb = "try"
+		}
+		if p.Resource != "jobs" {
+			p.Name = p.Resource + "/" + p.Name
+		}
+		_, sub, _ := strings.Cut(resource, "/")
+		named = append(named, strings.TrimSuffix(verb+" "+p.Name+"/"+sub, "/"))
+	}
+	return named
+}
+
+// Reviews returns the permissions asked for so far, such as "ns1 patch jobs/status".
+func (f *Writes) Reviews() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.reviews)
+}
+
 // Policies returns the propagation policies of the deletions requested so far.
 func (f *Writes) Policies() []metav1.DeletionPropagation {
 	f.mu.Lock()
@@ -75,12 +124,16 @@ func (f *Writes) Policies() []metav1.DeletionPropagation {
 	return slices.Clone(f.policies)
 }
 
-// Job returns a stored Job of namespace ns1, or nil.
+// Job returns the stored Job of namespace ns1, or of another one as in "ns2/train"; nil if there is none.
 func (f *Writes) Job(name string) *unstructured.Unstructured {
+	namespace, name, found := strings.Cut(name, "/")
+	if !found {
+		namespace, name = "ns1", namespace
+	}
 	f.API.Mu.Lock()
 	defer f.API.Mu.Unlock()
 	for _, job := range f.API.Jobs {
-		if job.GetNamespace() == "ns1" && job.GetName() == name {
+		if job.GetNamespace() == namespace && job.GetName() == name {
 			return job.DeepCopy()
 		}
 	}
@@ -104,16 +157,16 @@ func (f *Writes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name, call := p.Name, strings.TrimSuffix(verb+" "+p.Resource+"/"+p.Sub, "/")
+	body, err := io.ReadAll(r.Body) // An unread body would keep the server from noticing that the client is gone.
 	f.mu.Lock()
-	f.calls, f.urls = append(f.calls, call), append(f.urls, r.Method+" "+r.URL.String())
+	f.calls, f.urls, f.bodies = append(f.calls, call), append(f.urls, r.Method+" "+r.URL.String()), append(f.bodies, string(body))
 	denied, around := f.denied[call], f.Around
 	f.mu.Unlock()
-	body, err := io.ReadAll(r.Body) // An unread body would keep the server from noticing that the client is gone.
 	if err != nil {
 		WriteStatus(w, &Status{400, "BadRequest", err.Error()}, name)
 		return
 	}
-	serve := func() { f.serveWrite(w, r, body, call, name, p.Sub) }
+	serve := func() { f.serveWrite(w, r, body, call, p) }
 	if !isJob {
 		serve = func() { f.serveOther(w, r, body, call) }
 	}
@@ -140,6 +193,7 @@ func (f *Writes) serveReview(w http.ResponseWriter, r *http.Request) {
 	a := review.Spec.ResourceAttributes
 	call := strings.TrimSuffix(a.Verb+" "+a.Resource+"/"+a.Subresource, "/")
 	f.mu.Lock()
+	f.reviews = append(f.reviews, a.Namespace+" "+call)
 	denied, silent := f.denied[call], f.denied["create selfsubjectaccessreviews"]
 	f.mu.Unlock()
 	if silent {
@@ -151,26 +205,26 @@ func (f *Writes) serveReview(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (f *Writes) serveWrite(w http.ResponseWriter, r *http.Request, body []byte, call, name, subresource string) {
+func (f *Writes) serveWrite(w http.ResponseWriter, r *http.Request, body []byte, call string, p Path) {
 	verb, _, _ := strings.Cut(call, " ")
 	f.mu.Lock() // One write at a time, as in etcd.
 	defer f.mu.Unlock()
 	var job *unstructured.Unstructured
 	var refused *Status
 	if verb == "create" {
-		job, refused = f.created(body)
-	} else if job = f.Job(name); job == nil {
-		refused = &Status{404, "NotFound", fmt.Sprintf("jobs.batch %q not found", name)}
+		job, refused = f.created(body, p.Namespace)
+	} else if job = f.Job(p.Namespace + "/" + p.Name); job == nil {
+		refused = &Status{404, "NotFound", fmt.Sprintf("jobs.batch %q not found", p.Name)}
 	} else if verb == "delete" {
 		refused = f.mayDelete(job, body)
 	} else {
-		job, refused = patched(job, types.PatchType(r.Header.Get("Content-Type")), body, subresource)
+		job, refused = patched(job, types.PatchType(r.Header.Get("Content-Type")), body, p.Sub)
 	}
 	if refused == nil && f.Reject != nil {
 		refused = f.Reject(call, r)
 	}
 	if refused != nil {
-		status := StatusObject(refused, name)
+		status := StatusObject(refused, p.Name)
 		status["details"].(map[string]any)["causes"] = f.causes
 		WriteJSON(w, refused.Code, status)
 		return
@@ -181,7 +235,7 @@ func (f *Writes) serveWrite(w http.ResponseWriter, r *http.Request, body []byte,
 		f.API.Remove(job)
 	default:
 		f.API.Put(job)
-		job = f.Job(job.GetName())
+		job = f.Job(job.GetNamespace() + "/" + job.GetName())
 	}
 	WriteJSON(w, http.StatusOK, job.Object)
 }
@@ -222,7 +276,7 @@ func (f *Writes) serveOther(w http.ResponseWriter, r *http.Request, body []byte,
 	WriteJSON(w, http.StatusCreated, object.Object)
 }
 
-func (f *Writes) created(body []byte) (*unstructured.Unstructured, *Status) {
+func (f *Writes) created(body []byte, namespace string) (*unstructured.Unstructured, *Status) {
 	job := &unstructured.Unstructured{}
 	if err := job.UnmarshalJSON(body); err != nil {
 		return nil, &Status{400, "BadRequest", err.Error()}
@@ -230,16 +284,17 @@ func (f *Writes) created(body []byte) (*unstructured.Unstructured, *Status) {
 	if job.GetName() == "" {
 		job.SetName(job.GetGenerateName() + "x7")
 	}
-	if f.Job(job.GetName()) != nil {
+	job.SetNamespace(namespace)
+	if f.Job(namespace+"/"+job.GetName()) != nil {
 		return nil, &Status{409, "AlreadyExists", fmt.Sprintf("jobs.batch %q already exists", job.GetName())}
-	}
-	if job.GetNamespace() == "" {
-		job.SetNamespace("ns1")
 	}
 	f.uids++
 	job.SetUID(types.UID(fmt.Sprintf("created-%d", f.uids)))
 	job.SetCreationTimestamp(metav1.NewTime(Now()))
 	unstructured.RemoveNestedField(job.Object, "status")
+	if f.Create != nil {
+		f.Create(job)
+	}
 	return job, nil
 }
 

@@ -16,9 +16,6 @@ import (
 // Rewrites reports whether the flag -rewrite is set.
 func Rewrites() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
-// Rewriting reports whether the files are written anew.
-func Rewriting() bool { return *rewrite }
-
 // Compare compares a text with the file at path.
 func Compare(t testing.TB, path, got string) {
 	t.Helper()

@@ -22,6 +22,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func TestExplainError(t *testing.T) {
@@ -80,13 +81,9 @@ func TestExplainError(t *testing.T) {
 				t.Errorf("kind %s, exit %d; want %s, %d", KindOf(got), ExitCode(tc.err), tc.kind, tc.code)
 			}
 			line := got.Error()
-			if sanitize.Line(line) != line {
-				t.Errorf("not one safe line: %q", line)
-			}
+			assert.Equal(t, sanitize.Line(line), line)
 			for _, part := range tc.parts {
-				if !strings.Contains(line, part) {
-					t.Errorf("%q does not name %q", line, part)
-				}
+				assert.Contains(t, line, part)
 			}
 			if again := ExplainError(got); again.Error() != line || KindOf(again) != tc.kind {
 				t.Errorf("explained twice: %q", again)
@@ -111,18 +108,12 @@ func TestPrintErrorWritesOneLinePerError(t *testing.T) {
 	} {
 		var b strings.Builder
 		PrintError(&b, err)
-		if got := b.String(); got != "error: one more\nerror: two\n" {
-			t.Errorf("%s: %q", name, got)
-		}
+		assert.Equal(t, b.String(), "error: one more\nerror: two\n", name)
 	}
 	var b strings.Builder
 	PrintError(&b, fmt.Errorf("doing x: %w and %w", errors.New("a"), errors.New("b")))
-	if got := b.String(); got != "error: doing x: a and b\n" {
-		t.Errorf("text of a wrapper is lost: %q", got)
-	}
+	assert.Equal(t, b.String(), "error: doing x: a and b\n", "text of a wrapper is lost")
 	b.Reset()
 	PrintError(&b, context.Canceled)
-	if b.Len() != 0 {
-		t.Errorf("an interruption says %q", b.String())
-	}
+	assert.Equal(t, b.Len(), 0, b.String(), "an interruption")
 }

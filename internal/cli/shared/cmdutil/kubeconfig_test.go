@@ -3,6 +3,8 @@ package cmdutil
 import (
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 func TestServerWarningsAreShownSafely(t *testing.T) {
@@ -11,7 +13,5 @@ func TestServerWarningsAreShownSafely(t *testing.T) {
 	w.HandleWarningHeader(299, "-", "old\x1b[2J")
 	w.HandleWarningHeader(299, "-", "old\x1b[2J")
 	w.HandleWarningHeader(199, "-", "other")
-	if got := b.String(); got != "Warning: old\\x1b[2J\n" {
-		t.Errorf("%q", got)
-	}
+	assert.Equal(t, b.String(), "Warning: old\\x1b[2J\n")
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 const twoContexts = `apiVersion: v1
@@ -28,9 +30,7 @@ contexts:
 // The connection flags mean the same as in kubectl: both give the same client configuration.
 func TestConnectionFlagsAreThoseOfKubectl(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(kubeconfig, []byte(twoContexts), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(kubeconfig, []byte(twoContexts), 0o600))
 	for _, line := range []string{
 		"", "--context b", "--context nothing", "--cluster two", "--user bob -n x", "-n ns/x", "--namespace=y --token t", "-s https://other:1 --insecure-skip-tls-verify",
 		"--server=https://[::1]:2 --tls-server-name z --proxy-url socks5://p:1 --disable-compression", "--request-timeout 30s", "--request-timeout 5",
@@ -67,9 +67,7 @@ func parseFlags(t *testing.T, add func(*pflag.FlagSet), args []string) {
 	t.Helper()
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	add(flags)
-	if err := flags.Parse(args); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, flags.Parse(args))
 }
 
 // signatures returns the names and types of flags.

@@ -10,6 +10,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // document is an object of this program whose text comes from a cluster.
@@ -40,9 +42,7 @@ func FuzzDocumentsParseBackToWhatTheyWere(f *testing.F) {
 			var out bytes.Buffer
 			flag := DocumentFlag{}
 			flag.options.Format = format
-			if err := flag.Write(&out, document{Message: text, Labels: map[string]string{string(key): "v"}}); err != nil {
-				t.Fatalf("%s of %q: %v", format, text, err)
-			}
+			assert.NoError(t, flag.Write(&out, document{Message: text, Labels: map[string]string{string(key): "v"}}), format, text)
 			var got document
 			parse(t, format, out.Bytes(), &got)
 			if got.Message != want || got.Labels[string(key)] != "v" {
@@ -61,21 +61,15 @@ func checkJob(t *testing.T, format string, job *batchv1.Job, want string) {
 	flags := NewPrintFlags()
 	flags.options.Format = format
 	printer, err := flags.Printer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var out bytes.Buffer
-	if err := printer.PrintObj(job, &out); err != nil {
-		t.Fatalf("a Job as %s with %q: %v", format, want, err)
-	}
+	assert.NoError(t, printer.PrintObj(job, &out), format, want)
 	if format == "kyaml" { // its encoder escapes twice in strings of several lines
 		return
 	}
 	got := &batchv1.Job{}
 	parse(t, format, out.Bytes(), got)
-	if got.Annotations["message"] != want {
-		t.Errorf("%s of a Job with %q parses back to %q\n%s", format, want, got.Annotations, out.String())
-	}
+	assert.Equal(t, got.Annotations["message"], want, format, got.Annotations, out.String())
 }
 
 // parse reads a document, and reports any raw control character.
@@ -88,24 +82,18 @@ func parse(t *testing.T, format string, data []byte, into any) {
 	if format == "json" {
 		read = func(data []byte, into any, _ ...yaml.JSONOpt) error { return json.Unmarshal(data, into) }
 	}
-	if err := read(data, into); err != nil {
-		t.Fatalf("%v in %q", err, data)
-	}
+	assert.NoError(t, read(data, into), data)
 }
 
 func TestYAMLDocumentsAreSeparated(t *testing.T) {
 	flags := NewPrintFlags()
 	flags.options.Format = "yaml"
 	printer, err := flags.Printer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var out bytes.Buffer
 	for _, name := range []string{"a", "b"} {
 		job := &batchv1.Job{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}, ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if err := printer.PrintObj(job, &out); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, printer.PrintObj(job, &out))
 	}
 	if strings.Count(out.String(), "\n---\n") != 1 || strings.HasPrefix(out.String(), "---") {
 		t.Errorf("not two documents:\n%s", out.String())

@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // kubeconfig returns a kubeconfig with more fields of its cluster and its user, as YAML in a line.
@@ -28,16 +30,12 @@ func kubeconfig(server, cluster, user string) string {
 func getJob(t *testing.T, content string, args ...string) error {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	t.Setenv("KUBECONFIG", path)
 	env := NewEnv(genericiooptions.IOStreams{Out: io.Discard, ErrOut: io.Discard})
 	flags, set := env.KubeFlags(), pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.AddFlags(set)
-	if err := set.Parse(args); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, set.Parse(args))
 	config, err := RESTConfig(flags, io.Discard)
 	if err != nil {
 		return ExplainError(err)
@@ -54,9 +52,7 @@ func getJob(t *testing.T, content string, args ...string) error {
 func closedPort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer listener.Close()
 	return listener.Addr().String()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -20,9 +21,7 @@ func TestStalledErrorHasOnlyStalledJobs(t *testing.T) {
 	s := &Set{Options: Options{Kube: cmdutil.NewKubeFlags(), Stalled: StallFlags{Stalled: 10 * time.Minute}}}
 	for _, name := range []string{"stalled", "other-retry-1"} {
 		job, err := NewJob(clitest.SimpleJob("ns1", name, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		job.UID = types.UID(name)
 		s.Add(job)
 	}
@@ -50,9 +49,7 @@ func TestStallLimitIsTheShortestThatApplies(t *testing.T) {
 		{StallFlags{Stalled: time.Hour, Unscheduled: time.Minute}, explain.Stall{Unscheduled: true}, time.Minute},
 		{StallFlags{Stalled: time.Hour}, explain.Stall{MayContinue: true, Unscheduled: true}, 0},
 	} {
-		if got := tc.flags.limitOf(&tc.stall).After; got != tc.want {
-			t.Errorf("%+v, %+v: %s, want %s", tc.flags, tc.stall, got, tc.want)
-		}
+		assert.Equal(t, tc.flags.limitOf(&tc.stall).After, tc.want, tc.flags, tc.stall)
 	}
 }
 
@@ -66,8 +63,6 @@ func TestAJobIsNotGivenUpBeforeTheLimitOfWhatIsRead(t *testing.T) {
 		read, listed *explain.Stall
 		want         bool
 	}{{stuck, stuck, true}, {waits, stuck, false}, {noNode, stuck, false}, {stuck, noNode, true}, {stuck, nil, true}} {
-		if got := s.isLimited(tc.read, tc.listed); got != tc.want {
-			t.Errorf("%+v, %+v: %t", tc.read, tc.listed, got)
-		}
+		assert.Equal(t, s.isLimited(tc.read, tc.listed), tc.want, tc.read, tc.listed)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/interrupt"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // process is a process that a Guard ends, in the time of a synctest bubble.
@@ -26,9 +27,7 @@ func start(t *testing.T) *process {
 	p.guard = &interrupt.Guard{
 		After: func(d time.Duration, f func()) { time.AfterFunc(d, f) },
 		Exit: func(code int) {
-			if code != 130 {
-				t.Errorf("exit code %d", code)
-			}
+			assert.Equal(t, code, 130)
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.ended = append(p.ended, time.Since(p.start).String())
@@ -53,9 +52,7 @@ func (p *process) wants(t *testing.T, want string) {
 	time.Sleep(time.Hour)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if append(p.ended, "")[0] != want {
-		t.Errorf("exits after %q, want %s", p.ended, want)
-	}
+	assert.Equal(t, append(p.ended, "")[0], want, p.ended, "exits")
 }
 
 // A verb that ignores its context is ended in less than a second; one that writes to the cluster has until the end of its
@@ -93,9 +90,7 @@ func TestAProcessWithoutASignalGoesOn(t *testing.T) {
 		p := start(t)
 		p.hold(0, time.Second)
 		p.wants(t, "")
-		if p.guard.Code() != 0 {
-			t.Error("interrupted")
-		}
+		assert.Equal(t, p.guard.Code(), 0, "interrupted")
 	})
 }
 

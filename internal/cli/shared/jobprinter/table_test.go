@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -29,17 +29,13 @@ func tableOf(t *testing.T, table Table, jobs []*unstructured.Unstructured) strin
 	stalls := &feed.Stalls{Timing: feed.Timing{Now: clitest.Now}}
 	for i, object := range jobs {
 		job, err := cmdutil.ToJob(object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		outline := stalls.Outline(job, nil, clitest.Now())
 		if jobs[i], err = Marked(object, &outline); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := NewTablePrinter(&out, table, cmdutil.Display{}, true, false, clitest.Now).Snapshot(jobs, false); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, NewTablePrinter(&out, table, cmdutil.Display{}, true, false, clitest.Now).Snapshot(jobs, false))
 	return out.String()
 }
 
@@ -57,9 +53,7 @@ func TestTableHasARowForEachPhase(t *testing.T) {
 			if safe := sanitize.Text(got); safe != got || strings.Contains(got, "\t") {
 				t.Errorf("unsafe text in the table: %q", got)
 			}
-			if lines := strings.Count(got, "\n"); lines != len(jobs)+1 {
-				t.Errorf("%d lines for %d Jobs", lines, len(jobs))
-			}
+			assert.Equal(t, strings.Count(got, "\n"), len(jobs)+1, len(jobs), "lines")
 			clitest.Golden(t, name, got)
 		})
 	}
@@ -81,9 +75,7 @@ func TestTableShowsWhoseAJobIs(t *testing.T) {
 		job := &batchv1.Job{Spec: batchv1.JobSpec{ManagedBy: ptr.To("batchjob.dev/controler")}}
 		job.CreationTimestamp = metav1.NewTime(clitest.Now().Add(-10 * time.Second))
 		tc.change(job)
-		if got := (Row{Job: job, Now: clitest.Now()}).ManagedBy(); got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
+		assert.Equal(t, (Row{Job: job, Now: clitest.Now()}).ManagedBy(), tc.want, name)
 	}
 }
 
@@ -120,17 +112,11 @@ func TestConditionsDecideThePhase(t *testing.T) {
 			job.DeletionTimestamp = ptr.To(metav1.NewTime(clitest.Now()))
 		}
 		v := Row{Job: job, Now: clitest.Now()}
-		if got := v.Status(); got != tc.status {
-			t.Errorf("%v deleting=%v: status %q, want %q", tc.conditions, tc.deleting, got, tc.status)
-		}
-		if got := reasonCell(&v); got != tc.reason {
-			t.Errorf("%v deleting=%v: reason %q, want %q", tc.conditions, tc.deleting, got, tc.reason)
-		}
+		assert.Equal(t, v.Status(), tc.status, tc.conditions, tc.deleting, "status")
+		assert.Equal(t, reasonCell(&v), tc.reason, tc.conditions, tc.deleting, "reason")
 	}
 	untrue := &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionFalse}}}}
-	if got := analysis.Status(untrue); got != "Running" {
-		t.Errorf("a condition that is False counts: %q", got)
-	}
+	assert.Equal(t, analysis.Status(untrue), "Running", "a condition that is False counts")
 }
 
 // Requirements: CLI-01
@@ -158,9 +144,7 @@ func TestCellsShowTheFieldsOfTheJob(t *testing.T) {
 		{"age unknown", ageCell, batchv1.Job{}, "<unknown>"},
 		{"no containers", func(v *Row) string { return containersCell(v, nil) }, batchv1.Job{}, "-"},
 	} {
-		if got := tc.cell(&Row{Job: &tc.job, Now: clitest.Now()}); got != tc.want {
-			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
-		}
+		assert.Equal(t, tc.cell(&Row{Job: &tc.job, Now: clitest.Now()}), tc.want, tc.name)
 	}
 }
 
@@ -179,38 +163,15 @@ func TestDurationEndsWithTheJob(t *testing.T) {
 		{"failed ends with its transition", batchv1.JobStatus{StartTime: at(2 * time.Hour), Conditions: []batchv1.JobCondition{failed}}, "1h"},
 		{"failed without a transition time", batchv1.JobStatus{StartTime: at(time.Minute), Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}}, "1m"},
 	} {
-		if got := (Row{Job: &batchv1.Job{Status: tc.status}, Now: clitest.Now()}).Duration(); got != tc.want {
-			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
-		}
+		assert.Equal(t, (Row{Job: &batchv1.Job{Status: tc.status}, Now: clitest.Now()}).Duration(), tc.want, tc.name)
 	}
 }
 
 // Requirements: CLI-02
 func TestIndexesAreCroppedAtAComma(t *testing.T) {
-	for _, tc := range []struct {
-		list  string
-		limit int
-		want  string
-	}{
-		{"", 5, ""},
-		{"1-25", 5, "1-25"},
-		{"1-25,28,30-32,40-50", 10, "1-25,28,30-32,…"},
-		{"1-25,28,30-32,40-50", 13, "1-25,28,30-32,…"},
-		{"1-25,28,30-32", 10, "1-25,28,30-32"},
-		{"10000000-20000000", 3, "10000000-20000000"},
-		{"1,2", 1, "1,…"},
-	} {
-		if got := wording.Crop(tc.list, tc.limit, "…"); got != tc.want {
-			t.Errorf("Crop(%q, %d) = %q, want %q", tc.list, tc.limit, got, tc.want)
-		}
-	}
 	long := &batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: ptr.To("0-1,4,6,11,13-16,18-19,41-49")}}
-	if got := failedIndexesCell(&Row{Job: long}); got != "0-1,4,6,11,13-16,18-19,…" {
-		t.Errorf("cropped: %q", got)
-	}
-	if got := failedIndexesCell(&Row{Job: long, fullIndexes: true}); got != "0-1,4,6,11,13-16,18-19,41-49" {
-		t.Errorf("in full: %q", got)
-	}
+	assert.Equal(t, failedIndexesCell(&Row{Job: long}), "0-1,4,6,11,13-16,18-19,…", "cropped")
+	assert.Equal(t, failedIndexesCell(&Row{Job: long, fullIndexes: true}), "0-1,4,6,11,13-16,18-19,41-49", "in full")
 }
 
 func TestSignatureIgnoresTime(t *testing.T) {
@@ -219,20 +180,14 @@ func TestSignatureIgnoresTime(t *testing.T) {
 	printer := NewTablePrinter(io.Discard, Table{Wide: true}, cmdutil.Display{}, true, false, func() time.Time { return now })
 	signature := func(job *unstructured.Unstructured) string {
 		signature, err := printer.Signature(job)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		return signature
 	}
 	before := signature(job)
 	now = now.Add(time.Hour)
-	if signature(job) != before {
-		t.Error("the signature changes with time")
-	}
+	assert.Equal(t, signature(job), before, "the signature changes with time")
 	changed := job.DeepCopy()
-	if err := unstructured.SetNestedField(changed.Object, int64(2), "status", "succeeded"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, unstructured.SetNestedField(changed.Object, int64(2), "status", "succeeded"))
 	if signature(changed) == before {
 		t.Error("the signature does not change with the Job")
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,15 +15,14 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 func clientOf(t *testing.T, api *clitest.Writes, options metav1.CreateOptions) Client {
 	t.Helper()
 	client, err := dynamic.NewForConfig(&rest.Config{Host: api.API.URL()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	jobs := client.Resource(batchv1.SchemeGroupVersion.WithResource("jobs"))
 	return New(feed.JobSet{Client: jobs.Namespace("ns1"), Namespace: "ns1"}, options)
 }
@@ -106,7 +104,5 @@ func TestCreationMeetsAnotherJob(t *testing.T) {
 	if err != nil || made.GetName() == first || !strings.HasPrefix(made.GetName(), "b-") || !IsSameRequest(made, job) {
 		t.Errorf("%v, %v after %s", made, err, first)
 	}
-	if calls := api.Calls(); !slices.Equal(calls, []string{"create jobs", "create jobs", "create jobs"}) {
-		t.Errorf("%q", calls)
-	}
+	assert.SlicesEqual(t, api.Calls(), []string{"create jobs", "create jobs", "create jobs"})
 }

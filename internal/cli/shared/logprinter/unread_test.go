@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // noAnswer is the API server's error for a log on a node whose kubelet it cannot reach.
@@ -45,9 +46,7 @@ Cannot read the logs of 10 pods: their nodes do not answer (node-0 … node-4).
 10 pods have no logs, because their node is simulated (kwok-0).
 Cannot read the log of pod other, container main: broken
 `
-	if errOut.String() != want {
-		t.Errorf("%s\nwant:\n%s", errOut.String(), want)
-	}
+	assert.Equal(t, errOut.String(), want)
 	if err == nil || err.Error() != "21 of 30 logs could not be read" {
 		t.Error(err)
 	}
@@ -67,9 +66,7 @@ func TestInterruptedLogsAreReportedOneAtATime(t *testing.T) {
 	p.OnInterrupted(b, noAnswer("node"))
 	const failure = ", retrying: the kubelet of node node cannot be reached (dial tcp: lookup node: no such host)\n"
 	want := "Cannot read the log of pod a, container main" + failure + "The log of pod a, container main can be read again.\nCannot read the log of pod b, container main" + failure
-	if errOut.String() != want {
-		t.Errorf("%s\nwant:\n%s", errOut.String(), want)
-	}
+	assert.Equal(t, errOut.String(), want)
 	if err := p.ReportUnread(); err != nil {
 		t.Error(err)
 	}

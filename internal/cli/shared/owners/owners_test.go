@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -75,8 +76,6 @@ func TestJobBelongsToItsController(t *testing.T) {
 		"with the label, asked for a CronJob": {with("", "", false, "a"), "CronJob", false},
 		"with another label":                  {with("", "", false, "b"), "JobSet", false},
 	} {
-		if got := (Owner{tc.kind, "a"}).Owns(tc.job); got != tc.want {
-			t.Errorf("%s: %v", name, got)
-		}
+		assert.Equal(t, (Owner{tc.kind, "a"}).Owns(tc.job), tc.want, name)
 	}
 }

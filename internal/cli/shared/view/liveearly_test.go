@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -55,9 +56,7 @@ func TestPodsAreReadBeforeTheirEvents(t *testing.T) {
 	s.source.Look(snapshot.Focus{Job: types.NamespacedName{Namespace: "ns1", Name: "train"}})
 	s.untilWatching("jobs 2 pods 0 events 1")
 	const ofPods = "/events?fieldSelector=involvedObject.kind%3DPod"
-	if n := api.requests(ofPods); n != 0 {
-		t.Errorf("events of pods were asked for %d times before the pods were known", n)
-	}
+	assert.Equal(t, api.requests(ofPods), 0, "requests for events before the pods are known")
 	close(answer)
 	s.until("the event is shown", updatesOf("FailedMount"))
 	s.end()

@@ -27,6 +27,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed/live"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -58,9 +59,7 @@ func newFakeLive(t *testing.T, jobs ...*unstructured.Unstructured) *fakeLive {
 func (l *fakeLive) start(address string) {
 	l.t.Helper()
 	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	assert.NoError(l.t, err)
 	l.api.Server = &httptest.Server{Listener: listener, Config: &http.Server{Handler: l}}
 	l.api.Server.Start()
 	l.api.Address = listener.Addr().String()
@@ -203,13 +202,9 @@ func startLiveAs(t *testing.T, api *fakeLive, logLines int64, change func(*cmdut
 	change(&env)
 	config := &rest.Config{Host: api.api.URL()}
 	jobs, err := cmdutil.NewJobsClient(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	source, err := connectLive(config, feed.JobSet{Client: jobs.Namespace("ns1"), Namespace: "ns1", Names: names}, logLines, env)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &liveSession{t: t, api: api, clock: clock, source: source, cancel: cancel, done: make(chan error, 1)}
 	go func() { s.done <- source.Run(ctx) }()
@@ -323,9 +318,7 @@ func (s *liveSession) ended() (err error) {
 	var stacks strings.Builder
 	_ = pprof.Lookup("goroutine").WriteTo(&stacks, 1)
 	for _, left := range []string{"live.(*", "feed.(*", "cli.(*liveLog)"} {
-		if strings.Contains(stacks.String(), left) {
-			s.t.Errorf("a goroutine of %s is left:\n%s", left, stacks.String())
-		}
+		assert.NotContains(s.t, stacks.String(), left)
 	}
 	s.api.mu.Lock()
 	defer s.api.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -48,9 +49,7 @@ func TestJobThatIsDeletedAtItsEndIsKept(t *testing.T) {
 	s.until("the list was read again", func(got *snapshot.Snapshot) bool {
 		return rowNames(got) == "ns1/c" && slices.Equal(sorted(goneJobs(got)), []string{"b2 Running", "ns1-a Complete", "ns1-b Running", "ns1-c Running"})
 	})
-	if goneJobs(one) != "ns1-a Complete" {
-		t.Errorf("an old Snapshot changed: %q", goneJobs(one))
-	}
+	assert.Equal(t, goneJobs(one), "ns1-a Complete", "an old Snapshot changed")
 	s.end()
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -34,9 +35,7 @@ func TestLiveListShowsStalls(t *testing.T) {
 	s.until("it is stalled", func(got *snapshot.Snapshot) bool { return stall(got) != nil && stall(got).Reason == "ImagePullBackOff" })
 	api.pods.Remove("train-a")
 	s.until("it is not", func(got *snapshot.Snapshot) bool { return stall(got) == nil })
-	if watching := api.watching(); watching != "jobs 1 pods 0 events 0" {
-		t.Error(watching)
-	}
+	assert.Equal(t, api.watching(), "jobs 1 pods 0 events 0")
 	s.end()
 }
 

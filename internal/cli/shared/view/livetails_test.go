@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -54,9 +55,7 @@ func TestMissingLogTailIsReadLater(t *testing.T) {
 		return gapsOf(got) == "the log of pod train-a could not be read: it is gone"
 	})
 	g.pass(100 * time.Second)
-	if n := gone.requests("/log?"); n != 1 {
-		t.Errorf("asked %d times for what is gone", n)
-	}
+	assert.Equal(t, gone.requests("/log?"), 1, "requests for what is gone")
 	g.end()
 }
 
@@ -64,9 +63,7 @@ func TestMissingLogTailIsReadLater(t *testing.T) {
 func TestLogOfARestartedContainerIsReadAgain(t *testing.T) {
 	train := clitest.SimpleJob("ns1", "train", 0)
 	template := map[string]any{"spec": map[string]any{"restartPolicy": "OnFailure", "containers": []any{map[string]any{"name": "main", "image": "train:1"}}}}
-	if err := unstructured.SetNestedMap(train.Object, template, "spec", "template"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, unstructured.SetNestedMap(train.Object, template, "spec", "template"))
 	restarted := func(times int32, ended time.Duration) *corev1.Pod {
 		pod := clitest.EndedPod(train, "train-a", 1, "")
 		pod.Status.Phase = corev1.PodRunning
@@ -112,9 +109,7 @@ func TestLogLinesAreAsManyAsAskedFor(t *testing.T) {
 			s.until("the log is there", func(got *snapshot.Snapshot) bool { return evidenceLines(got) != "" })
 		}
 		want := map[int64]string{0: "", 3: "two\nthree\nfour"}[lines]
-		if got := evidenceLines(s.latest()); got != want {
-			t.Errorf("%d lines: %q", lines, got)
-		}
+		assert.Equal(t, evidenceLines(s.latest()), want, lines, "lines")
 		s.end()
 	}
 }

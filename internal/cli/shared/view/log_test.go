@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -64,8 +65,7 @@ func TestLiveLogNeitherRepeatsNorLosesLines(t *testing.T) {
 	api.api.SetRefuse(nil)
 	api.pods.Write("train-a/main", "four")
 	s.until("it goes on", func(got *snapshot.Snapshot) bool { return logText(got) == "one two three four" && got.Log.Why == "" })
-	api.pods.Put(clitest.FailedPod("a", 1, 1))
-	api.pods.End("train-a/main")
+	api.pods.WithLog(clitest.FailedPod("a", 1, 1))
 	s.untilLog("it has ended", func(l *snapshot.Log) bool { return l.Ended && l.Why == "" && len(l.Lines) == 4 })
 	s.source.Look(snapshot.Focus{})
 	s.until("it is closed", func(got *snapshot.Snapshot) bool { return got.Log == nil && got.Pod == nil && got.Job == nil })
@@ -131,22 +131,6 @@ func TestMissingLogHasItsReason(t *testing.T) {
 	s.end()
 }
 
-// Issue 6.3, CLI-08: without the permission, the reason is shown, and the log is read once it is allowed.
-func TestForbiddenLogIsReadOnceItMayBe(t *testing.T) {
-	api := newFakeLive(t, clitest.LogsJob())
-	api.pods.Put(clitest.RunningPod("a", 1, 1))
-	api.pods.Write("train-a/main", "one")
-	api.rest.RefusePath("/log", http.StatusForbidden, "Forbidden")
-	s := startLive(t, api)
-	lookAtLog(s, "train-a", snapshot.LogTarget{})
-	s.untilLog("it is refused", func(l *snapshot.Log) bool {
-		return strings.Contains(l.Why, "no permission to get pods/log in namespace ns1")
-	})
-	api.api.SetRefuse(nil)
-	s.until("it is read", func(got *snapshot.Snapshot) bool { return logText(got) == "one" && got.Log.Why == "" })
-	s.end()
-}
-
 // Issue 6: the kept part of a log is bounded, in lines and in bytes; earlier Snapshots stay unchanged.
 func TestLiveLogIsBounded(t *testing.T) {
 	l := &liveLog{changed: func() {}}
@@ -169,9 +153,7 @@ func TestLiveLogIsBounded(t *testing.T) {
 	long := []byte(strings.Repeat("x", maxLiveLine+10))
 	for range 2 * maxLiveLog / maxLiveLine {
 		for _, part := range []logs.Line{{Text: long[:100], First: true}, {Text: long[100:]}, {Text: long, Last: true}} {
-			if err := l.print(part); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, l.print(part))
 		}
 	}
 	got, bytes := l.Snapshot(), 0
@@ -202,24 +184,19 @@ func TestLogsOfFailedPods(t *testing.T) {
 		api.pods.Refuse[away.Name] = &clitest.Status{Code: 500, Reason: "InternalError", Message: "Get \"https://10.0.0.1:10250/containerLogs/ns1\": dial tcp"}
 	}
 	s := startLiveWith(t, api, 0)
-	target := snapshot.LogTarget{Failed: true}
-	s.source.Look(snapshot.Focus{Job: types.NamespacedName{Namespace: "ns1", Name: "train"}, Log: &target})
+	lookAtLog(s, "", snapshot.LogTarget{Failed: true})
 	got := s.untilLog("all are read", func(l *snapshot.Log) bool { return l.Ended && len(l.Lines) > 0 })
 	want := "Cannot read the logs of 2 pods: their nodes do not answer (node-1).\n1 failed pod has no lines in its log."
 	if all := prefixed(got); all != "[index 1 attempt 1] one|[index 2 attempt 1] two|[index 2 attempt 1] 2 more" || got.Why != want {
 		t.Errorf("%s, because %s", all, got.Why)
 	}
-	if n := api.requests("/log?"); n != 5 {
-		t.Errorf("%d requests for 5 logs", n)
-	}
+	assert.Equal(t, api.requests("/log?"), 5, "requests for 5 logs")
 	api.pods.WithLog(clitest.FailedPod("runs", 4, 1), "four")
 	got = s.untilLog("a later one follows", func(l *snapshot.Log) bool { return l.Ended && len(l.Lines) == 4 })
 	if all := prefixed(got); !strings.HasSuffix(all, "|[index 4 attempt 1] four") || got.Why != want {
 		t.Errorf("%s, because %s", all, got.Why)
 	}
-	if n := api.requests("/log?"); n != 6 {
-		t.Errorf("%d requests for 6 logs", n)
-	}
+	assert.Equal(t, api.requests("/log?"), 6, "requests for 6 logs")
 	s.end()
 }
 
@@ -239,7 +216,7 @@ func TestLogsOfFailedPodsAreBounded(t *testing.T) {
 		api.pods.WithLog(clitest.FailedPod(fmt.Sprint("p", i), i, 1), fmt.Sprint("line ", i))
 	}
 	s := startLiveWith(t, api, 0)
-	s.source.Look(snapshot.Focus{Job: types.NamespacedName{Namespace: "ns1", Name: "train"}, Log: &snapshot.LogTarget{Failed: true}})
+	lookAtLog(s, "", snapshot.LogTarget{Failed: true})
 	got := s.untilLog("they are read", func(l *snapshot.Log) bool { return l.Ended })
 	if len(got.Lines) != maxFailedRuns || got.Why != "20 failed pods are not read: only the latest 100 are." {
 		t.Errorf("%d lines, %s", len(got.Lines), got.Why)
@@ -255,7 +232,7 @@ func TestForbiddenLogsOfFailedPods(t *testing.T) {
 	api.pods.WithLog(clitest.FailedPod("b", 2, 1), "two")
 	api.rest.RefusePath("/log", http.StatusForbidden, "Forbidden")
 	s := startLiveWith(t, api, 0)
-	s.source.Look(snapshot.Focus{Job: types.NamespacedName{Namespace: "ns1", Name: "train"}, Log: &snapshot.LogTarget{Failed: true}})
+	lookAtLog(s, "", snapshot.LogTarget{Failed: true})
 	s.untilLog("it is refused", func(l *snapshot.Log) bool {
 		return strings.HasSuffix(l.Why, "no permission to get pods/log in namespace ns1") && !strings.Contains(l.Why, "\n")
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -13,9 +14,7 @@ import (
 // Requirements: WIF-01
 func TestLiveAdviceQuotesWhatIf(t *testing.T) {
 	c, err := recorded.Load("../../../../pkg/explain/analysis/testdata/recorded/backoff-limit.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	job := c.Jobs[0]
 	job.SetNamespace("ns1")
 	api := newFakeLive(t, job)

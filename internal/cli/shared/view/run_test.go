@@ -18,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -65,22 +66,20 @@ func TestViewReadsAnOpenCronJob(t *testing.T) {
 // Requirements: CRJ-15.
 func TestViewRunsACronJob(t *testing.T) {
 	cronJob, job := nightly()
-	api := newWritable(t, job)
-	api.api.CronJobs = append(api.api.CronJobs, cronJob)
-	s := startView(t, api)
-	s.pressUntil("O", func() bool { return api.requests("/cronjobs/nightly") > 0 })
-	if api.written() != nil {
-		t.Errorf("%q", api.written())
+	api := clitest.NewWrites(t, job)
+	api.API.CronJobs = append(api.API.CronJobs, cronJob)
+	s := startView(t, api.API)
+	s.pressUntil("O", func() bool { return asked(api, "/cronjobs/nightly?") })
+	if api.Named() != nil {
+		t.Errorf("%q", api.Named())
 	}
-	s.pressUntil("R\ry", func() bool { return len(api.written()) > 0 })
+	s.pressUntil("R\ry", func() bool { return len(api.Named()) > 0 })
 	s.end()
 	var made batchv1.Job
-	if err := json.Unmarshal([]byte(api.bodies[0]), &made); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(api.Bodies()[0]), &made))
 	owner := metav1.GetControllerOf(&made)
-	if api.written()[0] != "POST jobs" || len(api.written()) != 1 || made.Annotations["cronjob.kubernetes.io/instantiate"] != "manual" || owner == nil || owner.UID != "u" {
-		t.Errorf("%q %s", api.written(), api.bodies[0])
+	if api.Calls()[0] != "create jobs" || len(api.Calls()) != 1 || made.Annotations["cronjob.kubernetes.io/instantiate"] != "manual" || owner == nil || owner.UID != "u" {
+		t.Errorf("%q %s", api.Named(), api.Bodies()[0])
 	}
 }
 
@@ -167,9 +166,7 @@ func write(with func(*testing.T, context.Context, *retrier) error) func(t *testi
 		kube := cmdutil.NewKubeFlags()
 		kube.Kubeconfig = clitest.WriteKubeconfig(t, api.API.URL())
 		config, err := cmdutil.RESTConfig(kube, io.Discard)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		var out strings.Builder
 		if err := with(t, ctx, &retrier{config: config, out: &out, now: clitest.Now}); err != nil {
 			return out.String() + err.Error(), errors.Join(err, ctx.Err())
@@ -186,9 +183,7 @@ func TestViewOfAnUnknownCronJob(t *testing.T) {
 	kube := cmdutil.NewKubeFlags()
 	kube.Kubeconfig = clitest.WriteKubeconfig(t, api.api.URL())
 	live, err := OpenLive(0, kube, cmdutil.JobChoice{}, io.Discard, clitest.NewEnv())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if err := live.CheckCronJob(t.Context(), "nightly"); err == nil || !strings.Contains(cmdutil.ErrorLine(err), `cronjob "nightly" not found`) {
 		t.Errorf("%v", err)
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,6 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/tmux"
@@ -94,9 +94,7 @@ func showFaulty(name string) {
 func openPTY(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	master, slave, err := tmux.OpenPTY(80, 24)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	t.Cleanup(func() { master.Close(); slave.Close() })
 	return master, slave
 }
@@ -117,36 +115,24 @@ func TestViewRestoresTheTerminal(t *testing.T) {
 			t.Parallel()
 			master, slave := openPTY(t)
 			before, err := unix.IoctlGetTermios(int(slave.Fd()), unix.TCGETS)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), viewVariable+"="+tc.name, "TERM=xterm-256color")
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, cmd.Start())
 			var out leash.Output
 			go func() { _, _ = io.Copy(&out, master) }() // ends with the terminal
 			watchdog := time.AfterFunc(2*clitest.Patience, func() { _ = cmd.Process.Kill() })
 			defer watchdog.Stop()
 			clitest.WaitFor(t, func() bool { return strings.Contains(out.String(), "the-job") }, out.String)
-			if err := cmd.Process.Signal(syscall.SIGUSR1); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, cmd.Process.Signal(syscall.SIGUSR1))
 			_ = cmd.Wait() // The exit code is checked below.
 			after, err := unix.IoctlGetTermios(int(slave.Fd()), unix.TCGETS)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !reflect.DeepEqual(before, after) {
-				t.Errorf("the line discipline was %+v, and is %+v", before, after)
-			}
+			assert.NoError(t, err)
+			assert.DeepEqual(t, before, after, "the line discipline")
 			clitest.WaitFor(t, func() bool { return strings.Contains(afterScreen(out.String()), tc.last) }, func() string { return fmt.Sprintf("%q", out.String()) })
-			if code := cmd.ProcessState.ExitCode(); code != tc.code {
-				t.Errorf("exit code %d, want %d", code, tc.code)
-			}
+			assert.Equal(t, cmd.ProcessState.ExitCode(), tc.code)
 			for _, mode := range []string{"1049", "1002", "1006", "2004"} {
 				if on, off := strings.LastIndex(out.String(), "\x1b[?"+mode+"h"), strings.LastIndex(out.String(), "\x1b[?"+mode+"l"); on > off {
 					t.Errorf("mode %s is left on", mode)
@@ -227,13 +213,9 @@ func TestEnvironmentTurnsTheViewOff(t *testing.T) {
 			var flag InteractiveFlag
 			cmd := &cobra.Command{}
 			flag.AddTo(cmd)
-			if err := cmd.ParseFlags(tc.flags); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, cmd.ParseFlags(tc.flags))
 			_, terminal := openPTY(t)
-			if got := flag.Possible(genericiooptions.IOStreams{In: terminal, Out: terminal}); got != tc.want {
-				t.Errorf("interactive: %t", got)
-			}
+			assert.Equal(t, flag.Possible(genericiooptions.IOStreams{In: terminal, Out: terminal}), tc.want, "interactive")
 			if flag.Possible(genericiooptions.IOStreams{In: strings.NewReader(""), Out: terminal}) {
 				t.Error("interactive without a terminal as stdin")
 			}
