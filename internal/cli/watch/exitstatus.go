@@ -23,20 +23,43 @@ type exitStatus struct {
 	jobs map[string]follow.Ended
 	list *snapshot.Jobs
 	done bool
+	// behind is the number of Snapshots so far whose explanation is older than the end of the Jobs.
+	behind int
 }
 
-// observe processes a Snapshot, and reports whether the command can end.
+// maxBehind limits how many Snapshots the end of the command waits for an explanation, which cannot be renewed if reads fail.
+const maxBehind = 5
+
+// observe processes a Snapshot, and reports whether the command can end: the Jobs have ended, and so has the one that the screen, or
+// a recording, explains.
 func (e *exitStatus) observe(s *snapshot.Snapshot) bool {
-	if s.Jobs == nil || s.Jobs == e.list {
-		return e.done
+	if s.Jobs != nil && s.Jobs != e.list {
+		e.update(s.Jobs)
 	}
+	if e.done && e.isBehind(s.Job) && e.behind < maxBehind {
+		e.behind++
+		return false
+	}
+	return e.done
+}
+
+// isBehind reports whether the explanation of a Job is from before its end.
+func (e *exitStatus) isBehind(job *snapshot.Job) bool {
+	if job == nil || job.Report == nil || job.Gone || job.Report.Verdict.Outcome.IsFinished() {
+		return false
+	}
+	return e.jobs[job.Report.Job.UID].Outcome.IsFinished()
+}
+
+// update processes a list of Jobs.
+func (e *exitStatus) update(list *snapshot.Jobs) {
 	first, present := e.list == nil, map[string]bool{}
-	e.list = s.Jobs
+	e.list = list
 	if first {
 		e.jobs = map[string]follow.Ended{}
 	}
-	for i := range s.Jobs.Items {
-		o := &s.Jobs.Items[i]
+	for i := range list.Items {
+		o := &list.Items[i]
 		present[o.UID] = true
 		e.record(o)
 	}
@@ -47,7 +70,7 @@ func (e *exitStatus) observe(s *snapshot.Snapshot) bool {
 	}
 	for _, name := range e.names {
 		is := func(o explain.Outline) bool { return o.Name == name }
-		if first && !slices.ContainsFunc(s.Jobs.Items, is) {
+		if first && !slices.ContainsFunc(list.Items, is) {
 			e.leave(name, follow.Ended{NamespacedName: types.NamespacedName{Name: name}}, is)
 		}
 	}
@@ -57,7 +80,6 @@ func (e *exitStatus) observe(s *snapshot.Snapshot) bool {
 		lost = lost || job.Outcome == feed.Deleted
 	}
 	e.done = len(e.jobs) > 0 && !open || lost
-	return e.done
 }
 
 // record records the state of a Job.

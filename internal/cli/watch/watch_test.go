@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -196,6 +197,12 @@ func TestWatchedEnd(t *testing.T) {
 		s.Jobs.Gone = jobs
 		return s
 	}
+	explained := func(outcome reconcile.Outcome) *snapshot.Snapshot {
+		s := list(job("a", "1", reconcile.OutcomeComplete))
+		s.Job = &snapshot.Job{Report: &explain.Report{Job: explain.Job{UID: "1"}, Verdict: explain.Verdict{Outcome: outcome}}}
+		return s
+	}
+	behind := explained(reconcile.OutcomeSucceeding)
 	for _, tc := range []struct {
 		name  string
 		names []string
@@ -221,6 +228,9 @@ func TestWatchedEnd(t *testing.T) {
 		{"ended, then deleted", nil, []*snapshot.Snapshot{list(job("a", "1", reconcile.OutcomeFailed)), list()}, true, cmdutil.ExitJobFailed},
 		{"deleted", nil, []*snapshot.Snapshot{list(job("a", "1", reconcile.OutcomeOpen)), list()}, true, cmdutil.ExitError},
 		{"created anew", nil, []*snapshot.Snapshot{list(job("a", "1", reconcile.OutcomeOpen)), list(job("a", "2", reconcile.OutcomeComplete))}, true, cmdutil.ExitError},
+		{"the explanation is older", nil, []*snapshot.Snapshot{behind}, false, cmdutil.ExitDone},
+		{"the explanation follows", nil, []*snapshot.Snapshot{behind, explained(reconcile.OutcomeComplete)}, true, cmdutil.ExitDone},
+		{"the explanation does not follow", nil, slices.Repeat([]*snapshot.Snapshot{behind}, maxBehind+1), true, cmdutil.ExitDone},
 		{"ended, created anew", nil, []*snapshot.Snapshot{list(job("a", "1", reconcile.OutcomeFailed)), list(job("a", "2", reconcile.OutcomeOpen))}, false, cmdutil.ExitInterrupted},
 	} {
 		end := &exitStatus{names: tc.names, words: follow.Words{Past: "finished"}}
