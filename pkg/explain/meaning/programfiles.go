@@ -66,7 +66,6 @@ var fileErrors = []errorRow{
 			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied: '([^']+)'|cannot \w+(?: \w+)* ['‘]([^'’]+)['’]: permission denied|(/[^\s:]+): connect: permission denied`), nil},
 			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: permission denied`), nil},
 			{"accessdenied", lazyregexp.New(`\bAccessDeniedException: (/\S+)`), nil},
-			{"not permitted", lazyregexp.New(`(?i)\bchanging ownership of '([^']+)': operation not permitted|chown ['"]?(/[^\s:'"]+)['"]?: operation not permitted`), nil},
 			{"access to the path", lazyregexp.New(`Access to the path '([^']+)' is denied`), nil},
 		},
 		subject: pathInLine,
@@ -74,6 +73,19 @@ var fileErrors = []errorRow{
 		named:   "permission denied for %s",
 		text:    "permission denied",
 		advise:  accessAdvice,
+	},
+	{
+		kind:   ErrorOwnership,
+		casual: true,
+		patterns: []errorPattern{
+			{"not permitted", lazyregexp.New(`(?i)\bchanging ownership of '([^']+)': operation not permitted|chown ['"]?(/[^\s:'"]+)['"]?: operation not permitted`), nil},
+		},
+		brief: "chown not permitted",
+		named: "it may not change the owner of %s",
+		text:  "it may not change the owner of a file",
+		advise: func(_ *KnownError, c Container) string {
+			return fmt.Sprintf("leave out the chown, as fsGroup sets the group of a volume; or run container %s as root with capability CHOWN, which NFS with root_squash does not accept", c.Name)
+		},
 	},
 	{
 		kind: ErrorFileMissing,
@@ -311,9 +323,9 @@ func writableAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf("mount %s in container %s without readOnly, or have the program write elsewhere", in.name(), c.Name)
 	case in != nil:
 		return fmt.Sprintf("check %s: its file system is read-only, for example after an error of its disk", in.place(c))
-	case path.Dir(e.Subject) == "/":
+	case path.Dir(e.Subject) == "/" && e.Subject != "/" && path.Ext(e.Subject) == "":
 		where = "at " + e.Subject
-	case e.Subject != "":
+	case strings.Count(e.Subject, "/") > 1:
 		where = "at " + path.Dir(e.Subject)
 	}
 	if c.ReadOnlyRoot {
