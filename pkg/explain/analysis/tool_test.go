@@ -154,7 +154,7 @@ func TestChartIsBlamedOnlyForWhatItHas(t *testing.T) {
 // Helm replaces the Job of an earlier run, keeps it, or has removed the release by then.
 //
 // Requirements: TOL-03
-func TestAHookRunsAgainAsItsDeletePolicySays(t *testing.T) {
+func TestAHookRunsAgainByItsDeletePolicy(t *testing.T) {
 	for policy, want := range map[string]string{
 		"": "Helm replaces this Job", "before-hook-creation": "Helm replaces this Job", "hook-succeeded,before-hook-creation": "Helm replaces this Job",
 		"hook-failed": "Helm replaces this Job", "hook-succeeded, Hook-Failed": "Helm replaces this Job", "hook-succeeded": "delete this Job, and run helm upgrade --install again",
