@@ -84,7 +84,9 @@ func TestWaitingCallHoldsUpNoOtherJob(t *testing.T) {
 	wg.Go(func() { _ = r.Run(ctx) })
 	assert.Equal(t, <-created, "goes", "first")
 	close(lift)
-	for <-created != "waits" { // The fake has no resource versions, so the controller may try the first pod again.
+	owner := ""
+	for owner != "waits" { // The fake has no resource versions, so the controller may try the first pod again.
+		owner = <-created
 	}
 	cancel()
 	wg.Wait()
