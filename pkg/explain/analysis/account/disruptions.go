@@ -63,12 +63,14 @@ func Disruptions(in *facts.Facts, fs *failures.Failures, a *Accounting, o explai
 
 // takenPods returns the pods that exist, and the pods that only the events of others show.
 func takenPods(in *facts.Facts, fs *failures.Failures, o explain.Options) (all []taken) {
-	failed, exists := map[types.UID]*failures.Failure{}, map[string]bool{}
+	failed, exists := make(map[types.UID]*failures.Failure, len(fs.All)), map[string]bool{}
 	for i := range fs.All {
 		failed[fs.All[i].Pod.UID] = &fs.All[i]
 	}
 	for _, p := range in.Pods {
-		exists[p.Name] = true
+		if _, ended := fs.EventEnds[p.Name]; ended {
+			exists[p.Name] = true
+		}
 		f := failed[p.UID]
 		if !o.HasPod(p) || !mayBeTaken(in, p, f) {
 			continue
