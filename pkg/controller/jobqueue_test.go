@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -38,6 +40,32 @@ func TestJobsThatEndComeFirst(t *testing.T) {
 		queue.Done(job)
 	}
 	assert.SlicesEqual(t, order, []types.UID{"c", "d", "a", "a", "b", "e"})
+}
+
+// A Job whose sync fails is tried again after delays that double up to a limit; another Job has its own.
+// Requirements: STV-22
+func TestDelaysOfAFailingJobGrowForItAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config := Config{RetryMin: time.Second, RetryMax: 8 * time.Second}
+		config.setDefaults()
+		queue := newJobQueue(config, func(types.UID) bool { return false })
+		defer queue.ShutDown()
+		comes := func(job types.UID, after time.Duration) {
+			t.Helper()
+			begun := time.Now()
+			queue.AddRateLimited(job)
+			got, _ := queue.Get()
+			queue.Done(got)
+			assert.Equal(t, got, job, after.String())
+			assert.Equal(t, time.Since(begun), after, string(job))
+		}
+		for _, after := range []time.Duration{1, 2, 4, 8, 8} {
+			comes("a", after*time.Second)
+		}
+		comes("b", time.Second)
+		queue.Forget("a")
+		comes("a", time.Second)
+	})
 }
 
 // A small Job creates its pods beside the calls of other small Jobs, and once all of them have ended, its calls come

@@ -13,8 +13,8 @@ type Tool struct {
 	// weight of the hook among others, 0 by default.
 	Hooks  []string `json:"hooks,omitempty"`
 	Weight int32    `json:"weight,omitempty"`
-	// Stays is set if Helm does not delete the Job before it runs the hook again, which then fails: its helm.sh/hook-delete-policy lacks
-	// before-hook-creation, the default.
+	// Stays is set if Helm does not delete the Job before it runs the hook again, which then fails: its helm.sh/hook-delete-policy has
+	// neither before-hook-creation, the default, nor hook-failed.
 	Stays bool `json:"stays,omitempty"`
 }
 

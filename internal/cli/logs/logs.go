@@ -46,8 +46,8 @@ lost, or the kubelet of a node cannot be reached, a log resumes where it left
 off.
 
 Logs are made safe for a terminal: colors are left out, control characters are
-shown as escapes, and lines longer than 1 MiB are split. The logs of deleted pods are
-lost; a note says how many failed pods this concerns.`
+shown as escapes, and lines longer than 1 MiB are split. The logs of deleted
+pods are lost; a note says how many failed pods this concerns.`
 
 const logsExample = `  # All logs of a Job, failed pods first
   kubectl batchjob logs train

@@ -150,3 +150,19 @@ func TestChartIsBlamedOnlyForWhatItHas(t *testing.T) {
 		}
 	}
 }
+
+// Helm replaces the Job of an earlier run, keeps it, or has removed the release by then.
+//
+// Requirements: TOL-03
+func TestAHookRunsAgainByItsDeletePolicy(t *testing.T) {
+	for policy, want := range map[string]string{
+		"": "Helm replaces this Job", "before-hook-creation": "Helm replaces this Job", "hook-succeeded,before-hook-creation": "Helm replaces this Job",
+		"hook-failed": "Helm replaces this Job", "hook-succeeded, Hook-Failed": "Helm replaces this Job", "hook-succeeded": "delete this Job, and run helm upgrade --install again",
+	} {
+		annotations := map[string]string{"helm.sh/hook": "pre-install,post-delete", "helm.sh/hook-delete-policy": policy}
+		tool := report(input.Input{Now: noon, Job: ofTool(nil, annotations), PodsRead: true}).Job.Tool
+		assert.Contains(t, words.RunHookAgain(tool), want, policy)
+	}
+	gone := report(input.Input{Now: noon, Job: ofTool(nil, map[string]string{"helm.sh/hook": "post-delete"}), PodsRead: true}).Job.Tool
+	assert.Contains(t, words.RunHookAgain(gone), "does not run this hook again", "post-delete")
+}

@@ -149,7 +149,7 @@ var images = []row[TroubleKind]{
 	{
 		kind: Vulnerable, // in the words of Harbor
 		patterns: re(`current image (?:with )?(?P<detail>.+) cannot be pulled due to configured policy in ` +
-			`'Prevent images with vulnerability severity of "(?P<name>[^"]+)" or higher from running`),
+			`'Prevent images with vulnerability severity of [\\"]+(?P<name>[^\\"]+)[\\"]+ or higher from running`),
 		brief: "vulnerabilities",
 		text:  "cannot be pulled: its registry blocks vulnerable images (severity {name} or worse)",
 		advice: "see the scan of the image in the registry: wait for its end, push an image without these vulnerabilities, or have the administrator of " +

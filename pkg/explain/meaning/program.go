@@ -22,6 +22,7 @@ const (
 	ErrorWorkingDirectory  ErrorKind = "WorkingDirectory"  // the working directory does not exist, or may not be entered
 	ErrorReadOnly          ErrorKind = "ReadOnly"          // the file system is read-only
 	ErrorPermission        ErrorKind = "PermissionDenied"  // permission on a file is denied
+	ErrorOwnership         ErrorKind = "Ownership"         // the program may not change the owner of a file
 	ErrorNoSpace           ErrorKind = "NoSpace"           // no space is left on a device
 	ErrorSharedMemory      ErrorKind = "SharedMemory"      // no space is left in /dev/shm
 	ErrorFileMissing       ErrorKind = "FileMissing"       // a file does not exist

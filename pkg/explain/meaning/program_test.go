@@ -168,7 +168,8 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 		{ErrorWorkingDirectory, "/srv", "its working directory /srv does not exist, or it may not enter it", "correct workingDir"},
 		{ErrorReadOnly, "/var/cache/x", "/var/cache/x is on a read-only file system", "mount a volume such as an emptyDir at /var/cache: container main has readOnlyRootFilesystem"},
 		{ErrorReadOnly, "", "it wrote to a read-only file system", "mount a volume such as an emptyDir where it writes"},
-		{ErrorPermission, "/data", "permission denied for /data", "fsGroup"},
+		{ErrorPermission, "/data", "permission denied for /data", "which is in no volume of the template"},
+		{ErrorPermission, "data", "permission denied for data", "fsGroup"},
 		{ErrorNoSpace, "/data", "no space left on device for /data", "more space"},
 		{ErrorNameResolution, "db.prod", "host name db.prod could not be resolved", "check host name db.prod"},
 		{ErrorConnectionRefused, "db:5432", "connection refused by db:5432", "listens on db:5432"},
@@ -280,5 +281,29 @@ func TestAnAddressHasTheHostThatTheMessageNames(t *testing.T) {
 		if e := KnownErrorIn(1, line); e == nil || e.Text() != want {
 			t.Errorf("%s: %+v, want %q", line, e, want)
 		}
+	}
+}
+
+// Advice on a path that cannot be written or used depends on the volume that is mounted there.
+func TestAdviceOnAPathIsByItsVolume(t *testing.T) {
+	mounts := []Mount{
+		{Path: "/scripts", Volume: "scripts", Kind: "ConfigMap tools", ReadOnly: true}, {Path: "/data", Volume: "data", Kind: "claim results"},
+		{Path: "/input", Volume: "input", Kind: "claim datasets", ReadOnly: true},
+	}
+	for _, tc := range []struct {
+		kind       ErrorKind
+		path, want string
+	}{
+		{ErrorReadOnly, "/scripts", "have the program change nothing in volume scripts (ConfigMap tools), which is mounted at /scripts"},
+		{ErrorReadOnly, "/data/a", "check volume data (claim results), which is mounted at /data in container main: its file system is read-only"},
+		{ErrorReadOnly, "/input/a", "mount volume input (claim datasets) in container main without readOnly"},
+		{ErrorReadOnly, "/out", "mount a writable volume such as an emptyDir at /out"},
+		{ErrorReadOnly, "/var/log/a", "mount a writable volume such as an emptyDir at /var/log"},
+		{ErrorPermission, "/scripts/run.sh", "check defaultMode of volume scripts (ConfigMap tools)"},
+		{ErrorPermission, "/data/a", "access to volume data (claim results), which is mounted at /data in container main: fsGroup"},
+		{ErrorPermission, "/root/.cache", "/root/.cache, which is in no volume of the template"},
+	} {
+		e := KnownError{Kind: tc.kind, Subject: tc.path}
+		assert.Contains(t, e.Advice(Container{Name: "main", Mounts: mounts}), tc.want, tc.path)
 	}
 }

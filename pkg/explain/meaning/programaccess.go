@@ -186,7 +186,7 @@ var accessErrors = []errorRow{
 		patterns: []errorPattern{
 			{" cannot ", denied, nil},
 			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)`), nil},
-			{"403 forbidden", lazyregexp.New(`(?i)\b(?:https?(?:/[\d.]+)? |status:? |error:? )(403 Forbidden)`), nil},
+			{"403 forbidden", lazyregexp.New(`(?i)(?:error|exception|failed|could not|cannot)\b.*\b(403 Forbidden)`), nil},
 			{"authorized to perform", lazyregexp.New(`(?i)\bnot authorized to perform:? ([\w:*-]+)`), nil},
 			{"does not have ", lazyregexp.New(`\bdoes not have (\S+) access\b`), nil},
 			{"to perform action", lazyregexp.New(`does not have authorization to perform action '([^']+)'`), nil},

@@ -66,15 +66,26 @@ var fileErrors = []errorRow{
 			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied: '([^']+)'|cannot \w+(?: \w+)* ['‘]([^'’]+)['’]: permission denied|(/[^\s:]+): connect: permission denied`), nil},
 			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: permission denied`), nil},
 			{"accessdenied", lazyregexp.New(`\bAccessDeniedException: (/\S+)`), nil},
-			{"not permitted", lazyregexp.New(`(?i)\bchanging ownership of '([^']+)': operation not permitted|chown ['"]?(/[^\s:'"]+)['"]?: operation not permitted`), nil},
 			{"access to the path", lazyregexp.New(`Access to the path '([^']+)' is denied`), nil},
 		},
-		subject:     pathInLine,
-		brief:       "permission denied",
-		named:       "permission denied for %s",
-		text:        "permission denied",
-		namedAdvice: "give the container's user access to %s: check runAsUser, and fsGroup for volumes",
-		advice:      "give the container's user access to the file: check runAsUser, and fsGroup for volumes",
+		subject: pathInLine,
+		brief:   "permission denied",
+		named:   "permission denied for %s",
+		text:    "permission denied",
+		advise:  accessAdvice,
+	},
+	{
+		kind:   ErrorOwnership,
+		casual: true,
+		patterns: []errorPattern{
+			{"not permitted", lazyregexp.New(`(?i)\bchanging ownership of '([^']+)': operation not permitted|chown ['"]?(/[^\s:'"]+)['"]?: operation not permitted`), nil},
+		},
+		brief: "chown not permitted",
+		named: "it may not change the owner of %s",
+		text:  "it may not change the owner of a file",
+		advise: func(_ *KnownError, c Container) string {
+			return fmt.Sprintf("leave out the chown, as fsGroup sets the group of a volume; or run container %s as root with capability CHOWN, which NFS with root_squash does not accept", c.Name)
+		},
 	},
 	{
 		kind: ErrorFileMissing,
@@ -287,6 +298,20 @@ func spaced(name string) string {
 	return " " + wording.Shorten(name, maxDetail)
 }
 
+// accessAdvice returns advice on a file that the user of the container may not use, by the volume that has it.
+func accessAdvice(e *KnownError, c Container) string {
+	in := mountOf(e.Subject, c.Mounts)
+	switch {
+	case !strings.HasPrefix(e.Subject, "/"):
+		return "give the container's user access to the file: check runAsUser, and fsGroup for volumes"
+	case in != nil && in.isFixed():
+		return fmt.Sprintf("check defaultMode of %s: it decides who may read and execute its files, which cannot be written", in.place(c))
+	case in != nil:
+		return fmt.Sprintf("give the user of the container access to %s: fsGroup, or runAsUser as the owner of its files", in.place(c))
+	}
+	return fmt.Sprintf("give the user of container %s access to %s, which is in no volume of the template: run it as another user (runAsUser), or mount an emptyDir there if it only has to write", c.Name, wording.Shorten(e.Subject, maxDetail))
+}
+
 // writableAdvice returns advice on a directory that is read-only.
 func writableAdvice(e *KnownError, c Container) string {
 	in := mountOf(e.Subject, c.Mounts)
@@ -295,12 +320,12 @@ func writableAdvice(e *KnownError, c Container) string {
 	case in != nil && in.isFixed():
 		return fmt.Sprintf("have the program change nothing in %s: set the mode of its files with defaultMode, or copy them into an emptyDir", in.place(c))
 	case in != nil && in.ReadOnly:
-		return fmt.Sprintf("mount %s without readOnly, or have the program write elsewhere", in.place(c))
+		return fmt.Sprintf("mount %s in container %s without readOnly, or have the program write elsewhere", in.name(), c.Name)
 	case in != nil:
 		return fmt.Sprintf("check %s: its file system is read-only, for example after an error of its disk", in.place(c))
-	case path.Dir(e.Subject) == "/":
+	case path.Dir(e.Subject) == "/" && e.Subject != "/" && path.Ext(e.Subject) == "":
 		where = "at " + e.Subject
-	case e.Subject != "":
+	case strings.Count(e.Subject, "/") > 1:
 		where = "at " + path.Dir(e.Subject)
 	}
 	if c.ReadOnlyRoot {

@@ -63,8 +63,8 @@ var stateErrors = []errorRow{
 		read:     func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
 		patterns: usageErrors,
 		brief:    "arguments",
-		named:    "its arguments are wrong: %s",
-		text:     "its arguments are wrong",
+		named:    "a program does not accept its arguments: %s",
+		text:     "a program does not accept its arguments",
 		advise: func(_ *KnownError, c Container) string {
 			return fmt.Sprintf("correct the arguments (command and args) of container %s; if they are right, its image has another version of the program (image %s)", c.Name, c.Image)
 		},
@@ -72,7 +72,7 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorScript,
 		patterns: []errorPattern{
-			{"syntax error", lazyregexp.New(`^\S+: (?:line )?\d+: (?:\S+: )?([Ss]yntax error:? .+)`), nil},
+			{"syntax error", lazyregexp.New(`^\S+: (?:-c: )?(?:(?:line )?\d+: )?([Ss]yntax error(?:: (?:unexpected .+|"[^"]+" unexpected.*|\S+ unexpected.*|[Uu]nterminated .+)| near unexpected .+))`), nil},
 			{"end of file", lazyregexp.New(`^\S+: (?:line )?\d+: ([Uu]nexpected end of file.*)`), nil},
 		},
 		brief: "script",
@@ -91,7 +91,7 @@ var stateErrors = []errorRow{
 			{"env", lazyregexp.New(`(?i)\b` + envVariable + `:? ["'` + "`" + `]?` + constant + `["'` + "`" + `]? ` + isNotSet), nil},
 			{"env", lazyregexp.New(`(?i)["'` + "`" + `]?\b` + constant + `["'` + "`" + `]? ` + envVariable + " " + isNotSet), nil},
 			{"env", lazyregexp.New(`(?i)(?:missing (?:required )?` + envVariable + `|` + envVariable + ` not (?:found|set|defined)):? ["'` + "`" + `]?` + constant + `["'.!)\]}` + "`" + `]*$`), nil},
-			{"env", lazyregexp.New(`(?i)\bset the ` + constant + ` ` + envVariable), nil},
+			{"env", lazyregexp.New(`(?i)(?:^|[:.!] )(?:please )?set the ` + constant + ` ` + envVariable + `[.!]?$`), nil},
 		},
 		brief:       "variable not set",
 		named:       "variable %s is not set",
@@ -106,9 +106,9 @@ var usageErrors = []errorPattern{
 	{"flag provided but not defined", lazyregexp.New(`^(flag provided but not defined: \S+)`), nil}, // Go
 	{"unknown", lazyregexp.New(`^(?:\S+: )?(?:(?i:error): )?(unknown (?:shorthand )?(?:flag|command|option):? .+)`), nil},
 	{"required flag", lazyregexp.New(`^(?:(?i:error): )?(required flag\(s\) .+ not set)`), nil},
-	{"argument", lazyregexp.New(`^\S+: error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)`), nil}, // argparse
-	{"no such", lazyregexp.New(`^Error: (No such (?:command|option):? .+)`), nil},                                                            // Click
-	{"missing", lazyregexp.New(`^Error: (Missing (?:option|argument|parameter) .+)`), nil},
+	{"argument", lazyregexp.New(`^\S+(?: \S+)?: error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)`), nil}, // argparse
+	{"no such", lazyregexp.New(`^Error: (No such (?:command|option):? .+)`), nil},                                                                     // Click
+	{"missing", lazyregexp.New(`^Error: (Missing (?:option|argument|parameter) '.+)`), nil},
 	{"option", lazyregexp.New(`^\S+: (unrecognized option .+|invalid option -- .+|option requires an argument .+)`), nil}, // getopt
 	{"invalid argument", lazyregexp.New(`(invalid argument .+ for \\*"[^"]+" flag)`), nil},                                // pflag
 	{"unexpected argument", lazyregexp.New(`^error: (unexpected argument .+ found)`), nil},                                // clap
@@ -128,7 +128,7 @@ var resolutions = []struct{ part, how string }{
 	{"Duplicate column", "an earlier attempt, or another migration, has added the column: complete it by hand, or have the migration accept that it exists"},
 	{"name that is still in use", "upgrade the Helm release that has the name, or uninstall it; helm list --all shows it, also if its installation failed"},
 	{"already exists", "find out what created it, and have the program accept that it exists, or use another name"},
-	{" exists", "it belongs to no Helm release, or to another one: delete it, or have this release adopt it (annotations meta.helm.sh/release-name and release-namespace, label app.kubernetes.io/managed-by)"},
+	{" exists", "it belongs to no Helm release, or to another one: have this release adopt it (annotations meta.helm.sh/release-name and meta.helm.sh/release-namespace, label app.kubernetes.io/managed-by=Helm), or, if nothing needs it, delete it"},
 	{"checksum mismatch", "restore the migration as it was applied, or accept the changed one with flyway repair; until then, a rerun fails again"},
 	{"failed migrations", "undo or complete the migration that failed, then mark it so with prisma migrate resolve; until then, a rerun fails again"},
 	{"Dirty database", "undo or complete the migration that failed, then set its version with migrate force; until then, a rerun fails again"},

@@ -301,7 +301,7 @@ const (
 	CheckOverlappingJob = "find out what the Job that is still running does"
 	CheckStalledJob     = "resolve what the Job waits for, or delete it: the CronJob then starts its next Job"
 	DeleteOutdated      = "if the CronJob has been corrected since, delete this Job: the next one has the current template"
-	LimitRunTime        = "if it should have ended by now, give the next Jobs a deadline, after which they fail: set activeDeadlineSeconds in spec.jobTemplate"
+	LimitRunTime        = "if it should have ended by now, give the next Jobs a deadline, after which they fail: set activeDeadlineSeconds in spec.jobTemplate.spec"
 	AllowReplacement    = "if an older Job is worth less than a newer one, end it when the next start is due: set concurrencyPolicy to Replace"
 	StartMissedNow      = "start the missed Job now, if it is still needed"
 	LimitMissedStarts   = "compare the clocks of the control plane's machines, and count only starts of the last minutes as missed: set startingDeadlineSeconds"

@@ -220,7 +220,7 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 // onCronJob returns the advice to correct the CronJob that created a Job with failures.
 func onCronJob(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 	o := facts.OwnerOf(in.Job)
-	if o == nil || o.Kind != "CronJob" || !in.Decision.Failing() && len(failed.All) == 0 {
+	if o == nil || o.Kind != "CronJob" || in.Decision.Outcome == reconcile.OutcomeComplete || !in.Decision.Failing() && len(failed.All) == 0 {
 		return nil
 	}
 	return advise(fmt.Sprintf(words.ChangeCronJob, o.Name), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
@@ -235,7 +235,7 @@ func onOutput(in *facts.Facts, found []explain.Problem, advised []explain.Advice
 	phase := map[reconcile.Outcome]corev1.PodPhase{reconcile.OutcomeComplete: corev1.PodSucceeded, reconcile.OutcomeOpen: corev1.PodRunning}[in.Decision.Outcome]
 	var started []string
 	for _, pod := range in.Pods {
-		if pod.Phase == phase && pod.DeletedAt.IsZero() {
+		if phase != "" && pod.Phase == phase && pod.DeletedAt.IsZero() {
 			started = append(started, pod.Name)
 		}
 	}

@@ -158,6 +158,7 @@ func (in *Facts) Mounts(name string) (all []meaning.Mount) {
 				mount.Kind, mount.ReadOnly = "image", true
 			case v.PersistentVolumeClaim != nil:
 				mount.Kind = "claim " + v.PersistentVolumeClaim.ClaimName
+				mount.ReadOnly = mount.ReadOnly || v.PersistentVolumeClaim.ReadOnly
 			case v.HostPath != nil:
 				mount.Kind, mount.Directory, mount.Type = "hostPath", v.HostPath.Path, string(ptr.Deref(v.HostPath.Type, ""))
 			}

@@ -45,7 +45,8 @@ func ToolOf(job *batchv1.Job) *explain.Tool {
 	case labels[fluxKustomize] != "":
 		return partOf(&explain.Tool{Name: explain.ToolFlux}, "Kustomization", labels[fluxKustomize])
 	case len(helm) > 0 || annotations[helmRelease] != "" || labels[managedByLabel] == "Helm":
-		stays := annotations[helmDeletion] != "" && !slices.Contains(hooksIn(annotations[helmDeletion]), "before-hook-creation")
+		deletes := hooksIn(strings.ToLower(annotations[helmDeletion]))
+		stays := annotations[helmDeletion] != "" && !slices.Contains(deletes, "before-hook-creation") && !slices.Contains(deletes, "hook-failed")
 		return partOf(&explain.Tool{Name: explain.ToolHelm, Hooks: helm, Weight: weight, Stays: len(helm) > 0 && stays}, "release", cmp.Or(annotations[helmRelease], labels[instanceLabel], labels["release"]))
 	}
 	return nil
