@@ -19,6 +19,9 @@ func Shorten(message string, most int) string {
 		return text
 	}
 	text = cmp.Or(withoutNoise(text), text)
+	if m := inBrackets.FindStringSubmatch(text); m != nil {
+		return ending(m[1], m[2], most)
+	}
 	for _, short := range []string{text, shortQuota(text)} {
 		if short != "" && fits(short, most) {
 			return short
@@ -98,6 +101,8 @@ var (
 	hint     = lazyregexp.New(`^(?i:(?:hint|did|try|use|see|run|please|retry|check)\b)`)
 	// why matches the beginning of a sentence with the cause of the one before it.
 	why = lazyregexp.New(`^(?i:error|reason|cause): `)
+	// inBrackets matches a message of several sentences with its cause in brackets at the end.
+	inBrackets = lazyregexp.New(`^(.*\. .*)\((\w+: [^()]+)\)$`)
 	// between matches a sentence with advice that has another one after it.
 	between = lazyregexp.New(`(\. )(?:(?:Re-?run|Retry|Run|See|Try|Check) (?:the|your|that|whether|with|again|if)|Please) [^.:]*\. `)
 	// outcome matches a sentence that says what failed, and not why.

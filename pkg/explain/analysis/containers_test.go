@@ -172,7 +172,7 @@ func TestInitContainerThatRunsForLongIsNamed(t *testing.T) {
 		job := asTemplate(pod)
 		job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 		wantStall(t, factsOf(job, podOf("a", pod)), explain.ProblemCrashLoop,
-			"The Job is stalled: init container wait-for-db (2 of 2) exited with code 1 after 1m, restarted 3 times (restartPolicy OnFailure).", "kubectl logs a -c wait-for-db --previous -n ns")
+			"The Job is stalled: init container wait-for-db (2 of 2) exited with code 1 after 1m, restarted 3 times.", "kubectl logs a -c wait-for-db --previous -n ns")
 	}
 }
 
@@ -259,7 +259,7 @@ func TestRestartsNameTheFieldThatCausesThem(t *testing.T) {
 		pod    func(*corev1.Pod)
 		change func(*corev1.PodSpec)
 	}{
-		"container main exited with code 1 after 1m, restarted 3 times (restartPolicy OnFailure)": {pod("main"), func(s *corev1.PodSpec) { s.RestartPolicy = corev1.RestartPolicyOnFailure }},
+		"container main exited with code 1 after 1m, restarted 3 times": {pod("main"), func(s *corev1.PodSpec) { s.RestartPolicy = corev1.RestartPolicyOnFailure }},
 		"container main exited with code 1 after 1m, restarted 3 times (its restartPolicyRules); no retry limit counts this, and activeDeadlineSeconds is not set": {pod("main"), func(s *corev1.PodSpec) {
 			s.Containers[0].RestartPolicy, s.Containers[0].RestartPolicyRules = ptr.To(corev1.ContainerRestartPolicyNever), []corev1.ContainerRestartRule{{
 				Action:    corev1.ContainerRestartRuleActionRestart,

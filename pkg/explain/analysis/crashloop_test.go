@@ -46,7 +46,7 @@ func TestCrashLoopHasOneExplanationWhileItWaitsRunsAndEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := crashLoop(state)
 			f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"connecting to db:5432", "no rows for 2024-02-30", ""}}}
-			r := wantFirst(t, f, "The Job is stalled: container main exited with code 1 after 30s, restarted 3 times (restartPolicy OnFailure): no rows for 2024-02-30.")
+			r := wantFirst(t, f, "The Job is stalled: container main exited with code 1 after 30s, restarted 3 times: no rows for 2024-02-30.")
 			p := problem(t, r, explain.ProblemCrashLoop)
 			if p.Start.Reason != explain.CrashLoopBackOff || p.Run.Exit.ExitCode != 1 || p.Run.Restarts != 3 || !p.Blocks {
 				t.Errorf("%+v", p)
@@ -89,7 +89,7 @@ func TestCrashLoopsOfSeveralPodsAreCountedTogether(t *testing.T) {
 	f := crashLoop(backsOff)
 	f.Pods = append(f.Pods, crashLoop(runsAgain).Pods[0])
 	f.Pods[1].Name, f.Pods[1].UID = "b", "b"
-	wantFirst(t, f, "container main exited with code 1 in 2 pods, restarted 6 times (restartPolicy OnFailure)")
+	wantFirst(t, f, "container main exited with code 1 in 2 pods, restarted 6 times")
 }
 
 // The log of the last failure is read: of the run before the restart, or of the run that has ended.
@@ -150,7 +150,7 @@ func TestKnownErrorOfACrashLoopIsNamed(t *testing.T) {
 	f := crashLoop(runsAgain)
 	f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"sh: /data/in: Permission denied"}}}
 	r := report(f)
-	if p := problem(t, r, explain.ProblemCrashLoop); p.Start.Error == nil || !strings.Contains(verdict(r), "(restartPolicy OnFailure): "+p.Start.Error.Text()) {
+	if p := problem(t, r, explain.ProblemCrashLoop); p.Start.Error == nil || !strings.Contains(verdict(r), "restarted 3 times: "+p.Start.Error.Text()) {
 		t.Errorf("%s %+v", verdict(r), p.Start.Error)
 	}
 }

@@ -61,8 +61,8 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 			text: "Kueue keeps the Job suspended: LocalQueue team-a does not exist.", advice: "kubectl get localqueues.kueue.x-k8s.io -n ns",
 		},
 		"stopped queue": {
-			message: "ClusterQueue gpus is inactive", kind: kueue.QueueStopped,
-			text: "Kueue keeps the Job suspended: ClusterQueue gpus is stopped.", advice: "kubectl describe clusterqueues.kueue.x-k8s.io gpus",
+			message: "ClusterQueue gpus is inactive", kind: kueue.QueueInactive,
+			text: "Kueue keeps the Job suspended: ClusterQueue gpus is inactive.", advice: "kubectl describe clusterqueues.kueue.x-k8s.io gpus",
 		},
 		"a namespace that is not selected": {
 			message: "Workload namespace doesn't match ClusterQueue selector", kind: kueue.NotSelected,

@@ -24,7 +24,9 @@ const (
 	BorrowingLimit   HoldKind = "BorrowingLimit"       // the borrowing limit of the ClusterQueue in its cohort
 	NoQueue          HoldKind = "NoQueue"              // the Job names no LocalQueue, and Kueue manages it all the same
 	QueueMissing     HoldKind = "QueueMissing"         // the LocalQueue or the ClusterQueue does not exist
-	QueueStopped     HoldKind = "QueueStopped"         // the LocalQueue or the ClusterQueue is inactive
+	QueueStopped     HoldKind = "QueueStopped"         // the LocalQueue or the ClusterQueue is stopped
+	QueueInactive    HoldKind = "QueueInactive"        // the LocalQueue or the ClusterQueue is inactive
+	NoDomains        HoldKind = "NoDomains"            // no node has the labels of the topology
 	Deactivated      HoldKind = "Deactivated"          // spec.active of the Workload is false
 	UntoleratedTaint HoldKind = "UntoleratedTaint"     // the pods do not tolerate a taint of the flavor
 	NotSelected      HoldKind = "NamespaceNotSelected" // the ClusterQueue does not select the namespace
@@ -157,9 +159,21 @@ var holds = []holdRow{
 	},
 	{
 		kind:    QueueStopped,
-		pattern: regexp.MustCompile(`^(?:The )?(?P<queuekind>LocalQueue|ClusterQueue)(?: (?P<queuename>\S+))? is (?:inactive|stopped)`),
+		pattern: regexp.MustCompile(`^(?:The )?(?P<queuekind>LocalQueue|ClusterQueue)(?: (?P<queuename>\S+))? is stopped`),
 		text:    suspended + ": {kind and name} is stopped",
 		advice:  "waiting does not help before the queue is started again: its conditions say why it is stopped",
+	},
+	{
+		kind:    QueueInactive,
+		pattern: regexp.MustCompile(`^(?:The )?(?P<queuekind>LocalQueue|ClusterQueue)(?: (?P<queuename>\S+))? is inactive`),
+		text:    suspended + ": {kind and name} is inactive",
+		advice:  "waiting does not help before the queue is active: its conditions name what it lacks, such as a ResourceFlavor, or who stopped it",
+	},
+	{
+		kind:    NoDomains,
+		pattern: regexp.MustCompile(`no topology domains at level: (?P<resource>\S+)`),
+		text:    suspended + ": its topology has no domains, as no node of its flavor has the label {resource}",
+		advice:  "label the nodes that the ResourceFlavor selects with {resource}, or correct its Topology; nodes that are not ready do not count",
 	},
 	{
 		kind:    FailedChecks,

@@ -154,6 +154,9 @@ var startErrors = []errorRow{
 			case strings.ContainsAny(e.Subject, typographic):
 				return "replace the typographic quotes in the command of the pod template by straight ones"
 			case strings.Contains(e.Subject, " "):
+				if shellWords.MatchString(e.Subject) {
+					return fmt.Sprintf("run the line with a shell, as an element of its own in command of container %s: [sh, -c, \"%s\"]", c.Name, wording.Shorten(e.Subject, maxCommand))
+				}
 				return fmt.Sprintf("give the program and each of its arguments as an element of its own in command of container %s, or only the arguments in args: those follow the entrypoint of image %s", c.Name, c.Image)
 			case strings.HasPrefix(e.Subject, "-"):
 				return fmt.Sprintf("begin command of container %s with a program, or leave it out if the arguments are for the entrypoint of image %s; in a script, the line before may lack its backslash", c.Name, c.Image)
@@ -414,6 +417,9 @@ func notFoundText(command string) string {
 	}
 	return fmt.Sprintf("command %s was not found in the container", command)
 }
+
+// shellWords matches a line that only a shell can run: one of its own commands, or several commands.
+var shellWords = lazyregexp.New(`^(?:exit|cd|export|set|source|\.|if|for|while|ulimit|umask|eval|exec|trap) |&&|\|\||[;|<>]`)
 
 // typographic are quotes that YAML and shells take as a part of a word.
 const typographic = "“”„‘’«»"

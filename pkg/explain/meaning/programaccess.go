@@ -113,6 +113,8 @@ func authenticationText(subject string) string {
 func authenticationAdvice(e *KnownError, c Container) string {
 	text := "check the password, key or token that the container uses, and " + cmp.Or(secretsText(c), "the Secret that it comes from")
 	switch {
+	case strings.HasPrefix(e.Subject, "Access denied for user"):
+		text = "check whether the user is the one that the program should use, then its password" + wording.InBrackets(secretsText(c)) + "; a database keeps the password that it was created with"
 	case strings.Contains(strings.ToLower(e.Subject), "for user"):
 		text += "; a database keeps the password that it was created with"
 	case strings.HasSuffix(e.Subject, onlyUnauthorized):
@@ -149,6 +151,7 @@ var accessErrors = []errorRow{
 		kind: ErrorAuthentication,
 		patterns: []errorPattern{
 			{"authentication failed", lazyregexp.New(`(?i)(password authentication failed for user \\*"[^"\\]+\\*")|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.`), nil},
+			{"authentication failure", lazyregexp.New(`(?i)\bauthentication failure\b`), nil},
 			{"access denied for user", lazyregexp.New(`(Access denied for user '[^']*'(?:@'[^']*')?)`), nil},
 			{"login failed", lazyregexp.New(`(Login failed for user '[^']*')`), nil},
 			{"ora-01017", lazyregexp.New(`ORA-01017: (invalid username/password)`), nil},

@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
@@ -26,6 +27,44 @@ func readHost(e *KnownError, line string) {
 	}
 	_, port, _ := strings.Cut(host, ":")
 	e.Subject = host + " (" + strings.TrimSuffix(e.Subject, ":"+port) + ")"
+}
+
+var (
+	// ownPod matches an address of the pod itself.
+	ownPod = lazyregexp.New(`(?:^|\()(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::|$)`)
+	// apiServer matches the address of the Service of the API server, which is the first one of its range.
+	apiServer = lazyregexp.New(`^(?:kubernetes\.default\S*|(?:10|172|192)\.\d+\.\d+\.1):443$`)
+)
+
+// addressAdvice returns advice on a server by its address, for the formats with and without one.
+func addressAdvice(named, plain string) func(*KnownError, Container) string {
+	return func(e *KnownError, _ Container) string {
+		switch {
+		case e.Subject == "":
+			return plain
+		case ownPod.MatchString(e.Subject):
+			return fmt.Sprintf("give the program the address of its server: %s is the pod itself, in which only its own containers listen", e.Subject)
+		case apiServer.MatchString(e.Subject):
+			return fmt.Sprintf("check the network of the pod's node (CNI plugin, kube-proxy) and NetworkPolicies: %s is most likely the API server", e.Subject)
+		}
+		return fmt.Sprintf(named, e.Subject)
+	}
+}
+
+var (
+	otherHost = lazyregexp.New(`(?i)is valid for|altnames|subject name|doesn't match|hostname mismatch`)
+	outdated  = lazyregexp.New(`(?i)has expired|not yet valid`)
+)
+
+// certificateAdvice returns advice by what is wrong with the certificate of a server.
+func certificateAdvice(e *KnownError, _ Container) string {
+	switch {
+	case otherHost.MatchString(e.Subject):
+		return "have the program use a host name that the certificate is valid for, or have it issued for this one, too"
+	case outdated.MatchString(e.Subject):
+		return "renew the certificate of the server, or correct the clock of the node"
+	}
+	return "give the container the certificate of the CA that signed the server's, or correct that of the server"
 }
 
 // networkErrors are errors about names, connections and certificates. A message may mention both a name and a connection.
@@ -69,14 +108,14 @@ var networkErrors = []errorRow{
 			{"mysql server on", lazyregexp.New(`MySQL server on '([^']+)' \(111\)`), nil},
 			{"was refused", lazyregexp.New(`The connection to the server (\S+) was refused`), nil},
 		},
-		yieldsTo:    []ErrorKind{ErrorNameResolution},
-		read:        readHost,
-		subject:     addressInLine,
-		brief:       "connection refused",
-		named:       "connection refused by %s",
-		text:        "connection refused",
-		namedAdvice: "check whether something listens on %s when the Job starts, and whether address and port are correct",
-		advice:      "check whether the server listens when the Job starts, and whether its address and port are correct",
+		yieldsTo: []ErrorKind{ErrorNameResolution},
+		read:     readHost,
+		subject:  addressInLine,
+		brief:    "connection refused",
+		named:    "connection refused by %s",
+		text:     "connection refused",
+		advise: addressAdvice("check whether something listens on %s when the Job starts, and whether address and port are correct",
+			"check whether the server listens when the Job starts, and whether its address and port are correct"),
 	},
 	{
 		kind: ErrorTimeout,
@@ -93,14 +132,14 @@ var networkErrors = []errorRow{
 			{"mysql server on", lazyregexp.New(`MySQL server on '([^']+)' \(110\)`), nil},
 			{"timeout connecting", lazyregexp.New(`Timeout connecting to server`), nil},
 		},
-		yieldsTo:    []ErrorKind{ErrorNameResolution, ErrorNoRoute},
-		read:        readHost,
-		subject:     addressInLine,
-		brief:       "no answer in time",
-		named:       "%s did not answer in time",
-		text:        "a server did not answer in time",
-		namedAdvice: "check whether %s is the right address and its server runs, and whether NetworkPolicies and firewalls let the pod reach it",
-		advice:      "check whether the server runs, and whether NetworkPolicies and firewalls let the pod reach it",
+		yieldsTo: []ErrorKind{ErrorNameResolution, ErrorNoRoute},
+		read:     readHost,
+		subject:  addressInLine,
+		brief:    "no answer in time",
+		named:    "%s did not answer in time",
+		text:     "a server did not answer in time",
+		advise: addressAdvice("check whether %s is the right address and its server runs, and whether NetworkPolicies and firewalls let the pod reach it",
+			"check whether the server runs, and whether NetworkPolicies and firewalls let the pod reach it"),
 	},
 	{
 		kind: ErrorNoRoute,
@@ -109,13 +148,13 @@ var networkErrors = []errorRow{
 			{"no route to host", lazyregexp.New(`(?i)no route to host(?:: ['"]?([a-z0-9][\w.-]*))?`), nil},
 			{"unreach", lazyregexp.New(`(?i)\bdial (?:tcp|udp)\d? (\S+): connect: network is unreachable|network is unreachable|\b(?:EHOSTUNREACH|ENETUNREACH)(?: ([^\s:,]+):(\d+))?`), nil},
 		},
-		read:        readHost,
-		subject:     addressInLine,
-		brief:       "no route to host",
-		named:       "there is no route to %s",
-		text:        "there is no route to a server",
-		namedAdvice: "check whether %s is the right address, and whether the pod's network, NetworkPolicies and firewalls let the pod reach it",
-		advice:      "check the address of the server, and whether the pod's network, NetworkPolicies and firewalls let the pod reach it",
+		read:    readHost,
+		subject: addressInLine,
+		brief:   "no route to host",
+		named:   "there is no route to %s",
+		text:    "there is no route to a server",
+		advise: addressAdvice("check whether %s is the right address, and whether the pod's network, NetworkPolicies and firewalls let the pod reach it",
+			"check the address of the server, and whether the pod's network, NetworkPolicies and firewalls let the pod reach it"),
 	},
 	{
 		kind: ErrorCertificate,
@@ -133,6 +172,6 @@ var networkErrors = []errorRow{
 		brief:  "bad certificate",
 		named:  "the certificate of a server was not accepted: %s",
 		text:   "the certificate of a server was not accepted",
-		advice: "give the container the certificate of the CA that signed the server's, or correct that of the server",
+		advise: certificateAdvice,
 	},
 }

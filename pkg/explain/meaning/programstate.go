@@ -40,6 +40,8 @@ var stateErrors = []errorRow{
 		patterns: []errorPattern{
 			{"checksum mismatch", lazyregexp.New(`(Migration checksum mismatch for migration (?:with )?version \S+)`), nil},
 			{"found failed migrations", lazyregexp.New(`(found failed migrations in the target database)`), nil},
+			{"can't locate revision", lazyregexp.New(`(Can't locate revision identified by '[^']+')`), nil},
+			{"failed migration", lazyregexp.New(`([Cc]ontains a failed migration to version \S+)`), nil},
 			{"dirty database", lazyregexp.New(`(Dirty database version \d+)`), nil},
 			{"lock", lazyregexp.New(`([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|(repository is already locked)`), nil},
 			{"in progress", lazyregexp.New(`(another operation \(install/upgrade/rollback\) is in progress)`), nil},
@@ -131,6 +133,8 @@ var resolutions = []struct{ part, how string }{
 	{" exists", "it belongs to no Helm release, or to another one: have this release adopt it (annotations meta.helm.sh/release-name and meta.helm.sh/release-namespace, label app.kubernetes.io/managed-by=Helm), or, if nothing needs it, delete it"},
 	{"checksum mismatch", "restore the migration as it was applied, or accept the changed one with flyway repair; until then, a rerun fails again"},
 	{"failed migrations", "undo or complete the migration that failed, then mark it so with prisma migrate resolve; until then, a rerun fails again"},
+	{"locate revision", "the database has a revision that the image lacks, as a newer image has migrated it: run one that has it, or restore the database"},
+	{"failed migration to", "undo or complete the migration that failed, then mark it so with flyway repair; until then, a rerun fails again"},
 	{"Dirty database", "undo or complete the migration that failed, then set its version with migrate force; until then, a rerun fails again"},
 	{"already allocated", "use another address or port; or, if nothing needs the Service that has it (kubectl get services -A), delete that one"},
 	{"lock", "if nothing holds the lock anymore, release it with the unlock command of the tool"},

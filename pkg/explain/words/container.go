@@ -90,6 +90,10 @@ func outlivedText(o *explain.Outlived) string {
 	if o.Exit != nil {
 		how = cause.ExitText(o.Exit.ExitCode, o.Exit.Reason)
 	}
+	const longName = 40 // With such a name, the sentence would be too long.
+	if len(o.Pod) > longName {
+		return fmt.Sprintf("container %s had %s, and %s kept its pod running", o.Ended, how, ContainersText(o.Running))
+	}
 	return fmt.Sprintf("container %s of pod %s had %s, and %s kept the pod running", o.Ended, o.Pod, how, ContainersText(o.Running))
 }
 
@@ -240,7 +244,6 @@ func crashLoopsText(p *explain.Problem, now time.Time) string {
 
 // restarters are the fields that make the kubelet restart a container.
 var restarters = map[explain.RestartedBy]string{
-	explain.RestartedByPod:       "(restartPolicy OnFailure)",
 	explain.RestartedBySidecar:   "(its own restartPolicy is Always)",
 	explain.RestartedByContainer: "(its own restartPolicy)",
 	explain.RestartedByRules:     "(its restartPolicyRules)",

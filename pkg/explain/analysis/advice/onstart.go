@@ -124,7 +124,7 @@ func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 		command = kubectl(in.Job, "describe limitrange")
 	case kueue.QueueMissing, kueue.NoQueue:
 		command = kubectl(in.Job, "get localqueues.%s", explain.Kueue)
-	case kueue.QueueStopped:
+	case kueue.QueueStopped, kueue.QueueInactive:
 		if command = queue; h.QueueKind == "ClusterQueue" {
 			command = "kubectl describe clusterqueues." + explain.Kueue + " " + shellWord(h.QueueName)
 		}
