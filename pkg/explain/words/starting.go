@@ -13,12 +13,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
+// shortDigest is the length of a digest in a sentence.
+const shortDigest = 12
+
 // imageText describes an image that is not on the node.
 func imageText(p *explain.Problem, _ time.Time) string {
 	if p.Start.Reason == explain.InvalidImageName {
 		return fmt.Sprintf("the image name of container %s is invalid", p.Container)
 	}
-	text := wording.Join(" of container ", "image "+p.Image, p.Container)
+	image := p.Image
+	if name, digest, long := strings.Cut(image, "@sha256:"); long && len(digest) > shortDigest {
+		image = name + "@sha256:" + digest[:shortDigest] + "…"
+	}
+	text := wording.Join(" of container ", "image "+image, p.Container)
 	if p.Start.Trouble == nil {
 		return text + " cannot be pulled"
 	}
