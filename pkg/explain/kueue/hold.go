@@ -46,7 +46,7 @@ type Hold struct {
 	Kind     HoldKind `json:"kind"`
 	Workload string   `json:"workload"`
 	// Resource and Flavor identify the quota. Missing is the additional amount needed (QuotaInUse), and Most the maximum
-	// available (QuotaTooSmall), as Kueue writes them; "" if it does not.
+	// available (QuotaTooSmall), as Kueue writes them; "" if it does not. For NoDomains, Resource is the label of the nodes.
 	Resource string `json:"resource,omitempty"`
 	Flavor   string `json:"flavor,omitempty"`
 	Missing  string `json:"missing,omitempty"`

@@ -307,3 +307,22 @@ func TestAdviceOnAPathIsByItsVolume(t *testing.T) {
 		assert.Contains(t, e.Advice(Container{Name: "main", Mounts: mounts}), tc.want, tc.path)
 	}
 }
+
+// Advice on a server depends on its address, and on a certificate on what is wrong with it.
+func TestAdviceOnAServerIsByItsAddress(t *testing.T) {
+	for _, tc := range []struct {
+		kind          ErrorKind
+		subject, want string
+	}{
+		{ErrorConnectionRefused, "localhost:5432", "localhost:5432 is the pod itself"},
+		{ErrorTimeout, "10.96.0.1:443", "10.96.0.1:443 is most likely the API server"},
+		{ErrorTimeout, "10.1.2.1:443", "check whether 10.1.2.1:443 is the right address"},
+		{ErrorNoRoute, "", "check the address of the server"},
+		{ErrorCertificate, "x509: certificate is valid for *.a.example, not minio.b.svc", "use a host name that the certificate is valid for"},
+		{ErrorCertificate, "x509: certificate has expired or is not yet valid", "renew the certificate"},
+		{ErrorCertificate, "x509: certificate signed by unknown authority", "the certificate of the CA"},
+	} {
+		e := KnownError{Kind: tc.kind, Subject: tc.subject}
+		assert.Contains(t, e.Advice(Container{Name: "main"}), tc.want, tc.subject)
+	}
+}

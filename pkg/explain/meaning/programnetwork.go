@@ -32,8 +32,9 @@ func readHost(e *KnownError, line string) {
 var (
 	// ownPod matches an address of the pod itself.
 	ownPod = lazyregexp.New(`(?:^|\()(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::|$)`)
-	// apiServer matches the address of the Service of the API server, which is the first one of its range.
-	apiServer = lazyregexp.New(`^(?:kubernetes\.default\S*|(?:10|172|192)\.\d+\.\d+\.1):443$`)
+	// apiServer matches the address of the Service of the API server, which is the first one of its range: of kubeadm, k3s, MicroK8s, EKS,
+	// AKS and OpenShift.
+	apiServer = lazyregexp.New(`^(?:kubernetes\.default\S*|10\.(?:96|43|100|0)\.0\.1|10\.152\.183\.1|172\.(?:20|30)\.0\.1):443$`)
 )
 
 // addressAdvice returns advice on a server by its address, for the formats with and without one.
@@ -43,7 +44,7 @@ func addressAdvice(named, plain string) func(*KnownError, Container) string {
 		case e.Subject == "":
 			return plain
 		case ownPod.MatchString(e.Subject):
-			return fmt.Sprintf("give the program the address of its server: %s is the pod itself, in which only its own containers listen", e.Subject)
+			return fmt.Sprintf("%s is the pod itself: if no container of the pod should listen there, give the program the address of its server", e.Subject)
 		case apiServer.MatchString(e.Subject):
 			return fmt.Sprintf("check the network of the pod's node (CNI plugin, kube-proxy) and NetworkPolicies: %s is most likely the API server", e.Subject)
 		}
