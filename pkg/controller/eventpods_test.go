@@ -267,7 +267,7 @@ func TestNumberOfEventsDoesNotFollowPods(t *testing.T) {
 			created += n * int(e.Count)
 		}
 	}
-	assert.Equal(t, created, completions+failures, "pods that are told of")
+	assert.Equal(t, created, completions+failures, "pods in events")
 	for _, want := range []string{"Completed x1: Job completed", "PodFailed x100: Container main exited with code 42. First in pod "} {
 		if !slices.ContainsFunc(known, func(text string) bool { return strings.HasPrefix(text, want) }) {
 			t.Errorf("not told: %s\n%s", want, strings.Join(known, "\n"))

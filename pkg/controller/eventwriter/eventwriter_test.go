@@ -85,7 +85,7 @@ func TestPodsCostNoOtherEvent(t *testing.T) {
 		if n := api.made("create " + eventPodCreated); n > laneBurst+namedPods {
 			t.Errorf("%d events about the pods of one Job", n)
 		}
-		assert.Equal(t, podsReported(t, api, eventPodCreated), 5000, "pods that are told of")
+		assert.Equal(t, podsReported(t, api, eventPodCreated), 5000, "pods in events")
 	})
 }
 
