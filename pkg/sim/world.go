@@ -301,13 +301,13 @@ func (w *World) Resume(name string, after time.Duration) {
 // Finished reports whether the Job of that name is finished.
 func (w *World) Finished(name string) bool {
 	job := w.Store.jobs[name]
-	return job != nil && Finished(job)
+	return job != nil && reconcile.IsFinished(job)
 }
 
 // FinishedAll reports whether all Jobs are finished.
 func (w *World) FinishedAll() bool {
 	for _, job := range w.Store.jobs {
-		if !Finished(job) {
+		if !reconcile.IsFinished(job) {
 			return false
 		}
 	}
@@ -321,6 +321,3 @@ func (w *World) Suspended(name string) bool {
 		return c.Type == batchv1.JobSuspended && c.Status == corev1.ConditionTrue
 	})
 }
-
-// Finished reports whether the Job has a terminal condition.
-func Finished(job *batchv1.Job) bool { return view(job).finished() }
