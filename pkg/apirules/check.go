@@ -6,14 +6,12 @@
 //	old and new Job ─► ChangedJob, Status ─► Problems
 //	object or pod template as written, without defaults ─► CheckObject, CheckMetadata, Check ─► Problems
 //
-// The rules of Jobs have two users: the virtual API server (package sim) answers with their types and paths, which
-// test/virtual/fidelity compares with a real API server, and lint reports their messages and fixes. The rules of pod templates
-// and of other fields are for lint only. They read JSON, because they depend on which fields are missing; a test in
-// test/cluster/integration compares them with a real API server, for the fields that are common in Jobs.
+// The rules of Jobs have two users: the virtual API server (package sim) answers with types and paths, which test/virtual/fidelity
+// compares with a real API server, and lint reports messages and fixes. The rules of pod templates and of other fields, the common
+// ones, are for lint only, and read JSON, because they depend on which fields are missing; test/cluster/integration compares them.
 //
-// Most rules are rows of tables: jobs.go has the rules of Jobs, policies.go those of their policies, status.go those of writes to
-// the status, objects.go those of other fields, and table.go those of pod templates. The package is pure. Messages quote the object:
-// the caller makes them safe for a terminal.
+// Most rules are rows of tables: of Jobs in jobs.go and policies.go, of writes to the status in status.go, of pod templates in table.go.
+// The package is pure. Messages quote the object: the caller makes them safe for a terminal.
 package apirules
 
 import (

@@ -43,7 +43,7 @@ func (v *jobView) finished() bool { return v.complete || v.failed }
 
 func (v *jobView) indexed() bool { return jobspec.IsIndexed(&v.Spec) }
 
-// Status returns the problems of a write to /status. Their IDs are those of the requirements.
+// Status returns the problems of a write to /status. The IDs are the IDs of requirements.
 func Status(old, next *batchv1.Job) Problems {
 	found := uncountedProblems(next.Status.UncountedTerminatedPods)
 	before, after := view(old), view(next)
