@@ -209,11 +209,7 @@ func finalizer(v *value) (string, string) {
 
 // IsFinalizer reports whether the name has a domain, unless Kubernetes itself defines the finalizer.
 func IsFinalizer(name string) bool {
-	switch name {
-	case string(corev1.FinalizerKubernetes), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents:
-		return true
-	}
-	return strings.Contains(name, "/")
+	return strings.Contains(name, "/") || name == string(corev1.FinalizerKubernetes) || name == metav1.FinalizerOrphanDependents || name == metav1.FinalizerDeleteDependents
 }
 
 // noEvent rejects an Event as an owner.

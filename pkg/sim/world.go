@@ -317,7 +317,5 @@ func (w *World) FinishedAll() bool {
 // Suspended reports whether the controller has suspended the Job of that name.
 func (w *World) Suspended(name string) bool {
 	job := w.Store.jobs[name]
-	return job != nil && slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
-		return c.Type == batchv1.JobSuspended && c.Status == corev1.ConditionTrue
-	})
+	return job != nil && reconcile.TrueCondition(job, batchv1.JobSuspended) != nil
 }

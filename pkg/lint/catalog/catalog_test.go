@@ -15,7 +15,7 @@ var uses = []*regexp.Regexp{
 	regexp.MustCompile(`\b(?:reject|add|oneOf|checkLabels|checkTopologyKey|checkRelative)\((?:found, |(?:lint\.)?(?:Error|Warning|Info|severity), )?"([a-z0-9-]+)"`),
 	regexp.MustCompile(`\bID: +"([a-z0-9-]+)"`),
 	regexp.MustCompile(`(?m)^\t*(?:var \w+ = \[\]row\[int\]\{)?\{"([a-z0-9-]+)", (?:invalid|missing|notSupported|tooMany|tooLong|repeated), "`), // a row of a Job
-	regexp.MustCompile(`[")], "([a-z0-9]+(?:-[a-z0-9]+)+)",\s+[a-zA-Z]`), // a row of a table of apirules
+	regexp.MustCompile(`[")], "([a-z0-9]+(?:-[a-z0-9]+)+)",\s+[a-zA-Z]`),                                                                        // a row of a table of apirules
 	regexp.MustCompile(`(?m)^\t+\{.*, "([a-z0-9-]+)", [a-z]\w*\(`),
 	regexp.MustCompile(`(?:\.as\(|enum\{)"([a-z0-9-]+)"`), // values of the schema
 	regexp.MustCompile(`\b(?:id|id, fix, message|RuleMatchesSidecars|ignoreUnknown|serverRejects|serverWarns|MisspelledManagedBy|TemplateID) += "([a-z0-9-]+)"`),
