@@ -98,3 +98,86 @@ func TestCauseInAnyScript(t *testing.T) {
 	f.Events = []input.Event{explaintest.JobEvent("PodFailed", "Ärger im Pod", 1, time.Minute)}
 	assert.Contains(t, explaintest.Verdict(explaintest.Report(f)), "; ärger im Pod")
 }
+
+// CLI-04: pods deleted by another client are the cause of BackoffLimitExceeded if there are no other failures, even in the
+// second of the decision.
+func TestDeletedPodsAreTheCause(t *testing.T) {
+	job := func(limit int32) *batchv1.Job {
+		return explaintest.JobWith(func(j *batchv1.Job) {
+			j.Spec.BackoffLimit, j.Status.Failed = &limit, 2
+			explaintest.FailJob(j, "BackoffLimitExceeded", "")
+		})
+	}
+	deleted := explaintest.FailedEvent(explaintest.DeletedPod, "x", 2, 0)
+	deleted.First = explaintest.Noon.Add(-10 * time.Minute) // when the condition was set
+	f := explaintest.InputOf(job(0))
+	f.Events = []input.Event{deleted}
+	r := explaintest.Report(f)
+	if len(r.Causes) != 1 || r.Causes[0].Consequence {
+		t.Errorf("%+v", r.Causes)
+	}
+	explaintest.WantText(t, r, "pod was deleted before it ended", "find out what deletes or evicts the Job's pods")
+
+	f = explaintest.InputOf(job(0), explaintest.PodOf("a", explaintest.Exits(1, "Error", 11*time.Minute)))
+	f.Events = []input.Event{deleted}
+	if r = explaintest.Report(f); len(r.Causes) != 2 || !r.Causes[1].Consequence {
+		t.Errorf("%+v", r.Causes)
+	}
+	explaintest.WantWithout(t, r, "find out what deletes or evicts")
+}
+
+// TRK-01: a pod that was counted as deleted, and later ended differently, is one failure.
+// Requirements: CLI-04
+func TestOneFailureIsNotTwo(t *testing.T) {
+	f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
+		j.Status.Failed = 3
+		explaintest.FailJob(j, "BackoffLimitExceeded", "")
+	}), explaintest.PodOf("a", explaintest.Exits(4, "Error", 11*time.Minute)), explaintest.PodOf("b", explaintest.Exits(4, "Error", 11*time.Minute)))
+	f.Events = []input.Event{explaintest.FailedEvent(explaintest.DeletedPod, "a", 2, 9*time.Minute)}
+	sum := int32(0)
+	r := explaintest.Report(f)
+	for _, c := range r.Causes {
+		sum += c.Count
+	}
+	assert.Equalf(t, sum+r.FailuresWithoutPod, 3, "3 failures are %d: %+v", sum, r.Causes)
+}
+
+// CLI-04: the same for a pod that still exists and was deleted in the second of the decision.
+func TestPodDeletedInTheLastSecondIsTheCause(t *testing.T) {
+	deleted := explaintest.PodOf("a", func(p *corev1.Pod) {
+		explaintest.Exits(143, "Error", 9*time.Minute)(p)
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(explaintest.Ago(10*time.Minute-30*time.Second)), ptr.To[int64](30)
+	})
+	for limit, consequence := range map[int32]bool{0: false, -1: true} {
+		r := explaintest.Report(explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
+			j.Spec.BackoffLimit, j.Status.Failed = &limit, 1
+			explaintest.FailJob(j, "BackoffLimitExceeded", "")
+		}), deleted))
+		if len(r.Causes) != 1 || r.Causes[0].Consequence != consequence {
+			t.Errorf("backoffLimit %d: %+v", limit, r.Causes)
+		}
+	}
+}
+
+// A pod that was deleted while it ran did not fail before: the kubelet's event shows it.
+// Requirements: CLI-04
+func TestRunningPodThatWasDeleted(t *testing.T) {
+	killing := func(message string) input.Input {
+		f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
+			j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](0), 1
+			explaintest.FailJob(j, batchv1.JobReasonBackoffLimitExceeded, "")
+		}))
+		e := input.Event{Pod: "train-x", Type: "Normal", Reason: "Killing", Message: message, Count: 1, First: explaintest.Noon.Add(-11 * time.Minute), Last: explaintest.Noon.Add(-11 * time.Minute)}
+		f.Events = []input.Event{e}
+		return f
+	}
+	r := explaintest.Report(killing("Stopping container main"))
+	if len(r.Causes) != 1 || r.Causes[0].Consequence || r.FailuresWithoutPod != 0 {
+		t.Errorf("%+v", r.Causes)
+	}
+	explaintest.WantText(t, r, "find out what deletes or evicts the Job's pods")
+	explaintest.WantWithout(t, r, "keep failed pods")
+	r = explaintest.Report(killing("Container main failed liveness probe, will be restarted"))
+	assert.Equal(t, len(r.Causes), 0, r.Causes)
+	explaintest.WantWithout(t, r, "keep failed pods")
+}

@@ -112,7 +112,7 @@ func TestPodsThatTheControllerDeletedAreNoFailures(t *testing.T) {
 		"the controller deleted none": {job(1), []input.Event{counts(1)}, nil, "", 0, 1},
 		"it deleted another pod":      {job(1), []input.Event{counts(1), deletionEvent("Deleted pod: b", at)}, nil, "", 0, 1},
 		"the pod still exists":        {job(1), []input.Event{deletionEvent("Deleted pod: a", at)}, []*input.Pod{explaintest.PodOf("a", explaintest.Counted(explaintest.Terminating(at)))}, explain.StoppedExcess, 1, 0},
-		"the pod has failed":          {job(1), []input.Event{deletionEvent("Deleted pod: a", at)}, []*input.Pod{explaintest.PodOf("a", killedBy(at))}, explain.StoppedExcess, 1, 0},
+		"the pod has failed":          {job(1), []input.Event{deletionEvent("Deleted pod: a", at)}, []*input.Pod{explaintest.PodOf("a", killedBy(at, 30))}, explain.StoppedExcess, 1, 0},
 	} {
 		f := explaintest.InputOf(tc.job, tc.pods...)
 		f.Events = tc.events
@@ -135,25 +135,18 @@ func TestPodsThatTheControllerDeletedAreNoFailures(t *testing.T) {
 	}
 }
 
-// killedBy returns a change of a pod that failed by SIGTERM because it was deleted.
-func killedBy(d time.Duration) func(*corev1.Pod) {
+// killedBy fails a pod by SIGTERM, because it was deleted with this grace period.
+func killedBy(d time.Duration, grace int64) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		explaintest.Exits(143, "Error", d-2*time.Second)(p)
 		at := explaintest.Ago(d)
-		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &at, ptr.To[int64](30)
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &at, &grace
 	}
 }
 
 // Issue 17: a pod that the Job itself stopped did not fail on its own, although its phase is Failed.
 // Requirements: CLI-04
 func TestPodThatTheJobStoppedIsNamedSo(t *testing.T) {
-	stopped := func(d time.Duration) func(*corev1.Pod) {
-		return func(p *corev1.Pod) {
-			explaintest.Exits(143, "Error", d-2*time.Second)(p)
-			at := explaintest.Ago(d)
-			p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &at, ptr.To[int64](0)
-		}
-	}
 	job := explaintest.JobWith(func(j *batchv1.Job) { explaintest.FailJob(j, batchv1.JobReasonDeadlineExceeded, "") })
 	suspended := explaintest.JobWith(func(j *batchv1.Job) {
 		j.Spec.Suspend = ptr.To(true)
@@ -164,10 +157,10 @@ func TestPodThatTheJobStoppedIsNamedSo(t *testing.T) {
 		pod  func(*corev1.Pod)
 		want explain.StopReason
 	}{
-		"deadline":       {job, stopped(10 * time.Minute), explain.StoppedAtDeadline},
-		"suspension":     {suspended, stopped(10 * time.Minute), explain.StoppedSuspended},
+		"deadline":       {job, killedBy(10*time.Minute, 0), explain.StoppedAtDeadline},
+		"suspension":     {suspended, killedBy(10*time.Minute, 0), explain.StoppedSuspended},
 		"failed before":  {job, explaintest.Exits(1, "Error", 20*time.Minute), ""},
-		"deleted before": {job, stopped(20 * time.Minute), ""},
+		"deleted before": {job, killedBy(20*time.Minute, 0), ""},
 	} {
 		r := explaintest.Report(explaintest.InputOf(c.job, explaintest.PodOf("a", c.pod)))
 		assert.Equal(t, r.Pods[0].Stopped, c.want, name)

@@ -44,10 +44,10 @@ func TestVersionOfTheCLibraryIsNoModule(t *testing.T) {
 func TestNodeSelectorThatNoNodeMatchesIsNamed(t *testing.T) {
 	pod := explaintest.UnscheduledPod("0/5 nodes are available: 5 node(s) didn't match Pod's node affinity/selector.")
 	job := explaintest.JobWith(func(j *batchv1.Job) { j.Spec.Template.Spec.NodeSelector = map[string]string{"disk": "ssd"} })
-	r := explaintest.WantFirst(t, input.Input{Now: explaintest.Noon, Job: job, PodsRead: true, Pods: []*input.Pod{pod}}, "no node can take the pod: 5 nodes do not match its nodeSelector (disk=ssd)")
+	r := explaintest.WantFirst(t, explaintest.InputOf(job, pod), "no node can take the pod: 5 nodes do not match its nodeSelector (disk=ssd)")
 	explaintest.WantText(t, r, "correct the nodeSelector disk=ssd of the pod template, or give a node that label", "kubectl get nodes -l disk=ssd")
 	job.Spec.Template.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}}
-	explaintest.WantText(t, explaintest.Report(input.Input{Now: explaintest.Noon, Job: job, PodsRead: true, Pods: []*input.Pod{pod}}), "compare nodeSelector and affinity of the pod with the labels of the nodes")
+	explaintest.WantText(t, explaintest.Report(explaintest.InputOf(job, pod)), "compare nodeSelector and affinity of the pod with the labels of the nodes")
 }
 
 // More pods at once do not make a Job faster that runs a single pod, or all of its pods, at once.
@@ -86,7 +86,7 @@ func TestDeadlineOfAHookIsChangedInItsChart(t *testing.T) {
 func TestNodeSelectorOfFullNodesIsRight(t *testing.T) {
 	job := explaintest.JobWith(func(j *batchv1.Job) { j.Spec.Template.Spec.NodeSelector = map[string]string{"disk": "ssd"} })
 	pod := explaintest.UnscheduledPod("0/5 nodes are available: 4 node(s) didn't match Pod's node affinity/selector, 1 Insufficient cpu.")
-	r := explaintest.Report(input.Input{Now: explaintest.Noon, Job: job, PodsRead: true, Pods: []*input.Pod{pod}})
+	r := explaintest.Report(explaintest.InputOf(job, pod))
 	explaintest.WantText(t, r, "free cpu on the nodes")
 	explaintest.WantWithout(t, r, "correct the nodeSelector")
 }

@@ -75,7 +75,7 @@ func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 		"of an owner":         {owned, "change RayJob ray, not this Job: its controller creates the Job"},
 		"of a user":           {explaintest.JobWith(nil), ""},
 	} {
-		r := explaintest.Report(input.Input{Now: explaintest.Noon, Job: tc.job, PodsRead: true, Pods: []*input.Pod{missing}})
+		r := explaintest.Report(explaintest.InputOf(tc.job, missing))
 		var texts, commands []string
 		for _, a := range r.Advice {
 			texts, commands = append(texts, a.Text), append(commands, a.Command)
@@ -93,20 +93,20 @@ func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 func TestChartIsBlamedOnlyForWhatItHas(t *testing.T) {
 	hook := explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "pre-delete"})
 	unplaced := explaintest.UnscheduledPod("no nodes available to schedule pods")
-	r := explaintest.Report(input.Input{Now: explaintest.Noon, Job: hook, PodsRead: true, Pods: []*input.Pod{unplaced}})
+	r := explaintest.Report(explaintest.InputOf(hook, unplaced))
 	explaintest.WantText(t, r, "add a node", "helm uninstall --no-hooks")
 	explaintest.WantWithout(t, r, "change the chart")
 
 	invalid := explaintest.PendingPod("InvalidImageName", `Failed to apply default image tag "train:1+": couldn't parse image name: invalid reference format`)
-	r = explaintest.Report(input.Input{Now: explaintest.Noon, Job: hook, PodsRead: true, Pods: []*input.Pod{invalid}})
+	r = explaintest.Report(explaintest.InputOf(hook, invalid))
 	explaintest.WantText(t, r, "to correct the name of the image, change the chart or its values, not this Job")
 	explaintest.WantWithout(t, r, "recreate the Job")
-	explaintest.WantText(t, explaintest.Report(input.Input{Now: explaintest.Noon, Job: explaintest.JobWith(nil), PodsRead: true, Pods: []*input.Pod{invalid}}), "recreate the Job with the correct name of the image")
+	explaintest.WantText(t, explaintest.Report(explaintest.InputOf(explaintest.JobWith(nil), invalid)), "recreate the Job with the correct name of the image")
 
 	// A program may fail for its data, as a migration does.
 	for code, text := range map[int32]string{1: "if the cause is in the pod template, change the chart", 127: "change the chart"} {
 		loop := explaintest.PodOf("train-x", explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{explaintest.Restarted(explaintest.WaitsFor("main", "CrashLoopBackOff"), 3, code, time.Minute)}))
-		advice := explaintest.Report(input.Input{Now: explaintest.Noon, Job: hook, PodsRead: true, Pods: []*input.Pod{loop}}).Advice
+		advice := explaintest.Report(explaintest.InputOf(hook, loop)).Advice
 		if !slices.ContainsFunc(advice, func(a explain.Advice) bool { return strings.HasPrefix(a.Text, text) }) {
 			t.Errorf("exit code %d: %+v", code, advice)
 		}

@@ -174,15 +174,12 @@ func TestRejectedPodNeverRan(t *testing.T) {
 
 // Requirements: CLI-14
 func TestFailedStartupProbeIsWhyAContainerIsRestarted(t *testing.T) {
-	f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
-		j.Spec.Completions, j.Spec.Parallelism, j.Status.Active = ptr.To[int32](1), ptr.To[int32](1), 1
-	}),
-		explaintest.PodOf("a", func(p *corev1.Pod) {
-			p.Status.ContainerStatuses = []corev1.ContainerStatus{{
-				Name: "main", RestartCount: 3, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
-				LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, StartedAt: explaintest.Ago(2 * time.Minute), FinishedAt: explaintest.Ago(time.Minute)}},
-			}}
-		}))
+	f := explaintest.InputOf(explaintest.JobOfOne(), explaintest.PodOf("a", func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name: "main", RestartCount: 3, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+			LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, StartedAt: explaintest.Ago(2 * time.Minute), FinishedAt: explaintest.Ago(time.Minute)}},
+		}}
+	}))
 	f.Events = []input.Event{
 		explaintest.AboutPod("a", "Warning", "kubelet", "Unhealthy", "Startup probe failed: HTTP probe failed with statuscode: 503"),
 		explaintest.AboutPod("a", "Normal", "kubelet", "Killing", "Container main failed startup probe, will be restarted"),
@@ -199,7 +196,6 @@ func TestProbeExplainsRestartsThatUseUpTheBackoffLimit(t *testing.T) {
 		j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](2), 1
 		explaintest.FailJob(j, batchv1.JobReasonBackoffLimitExceeded, "")
 	}))
-	f.PodsRead, f.EventsRead = true, true
 	f.Events = []input.Event{
 		explaintest.AboutPod("a", "Warning", "kubelet", "Unhealthy", "Liveness probe failed: "+refused),
 		explaintest.AboutPod("a", "Normal", "kubelet", "Killing", "Container main failed liveness probe, will be restarted"),

@@ -42,7 +42,6 @@ func endedAt(f *input.Input) time.Time { return f.Job.Status.Conditions[0].LastT
 // Requirements: CLI-14
 func TestProbeIsKnownOfAPodThatIsGone(t *testing.T) {
 	f := explaintest.FailedOnce()
-	f.PodsRead, f.EventsRead = true, true
 	for _, e := range probeEvents {
 		e.First, e.Last = endedAt(&f), endedAt(&f) // Times are in whole seconds.
 		f.Events = append(f.Events, e)
@@ -60,7 +59,6 @@ func TestProbeIsKnownOfAPodThatIsGone(t *testing.T) {
 // Requirements: CLI-15
 func TestPodThatIsGoneWithItsNodeIsDisrupted(t *testing.T) {
 	f := explaintest.FailedOnce()
-	f.PodsRead, f.EventsRead = true, true
 	f.Events = []input.Event{explaintest.AboutPod("a", "Normal", "default-scheduler", "Scheduled", "Successfully assigned ns/a to worker-1")}
 	f.GoneNodes = map[string]string{"worker-1": input.NodeRemoved}
 	r := explaintest.WantFirst(t, f, "pod is gone, and its node no longer exists")
@@ -107,7 +105,6 @@ func TestEventOfOurControllerHasWhatDisruptedAPodThatIsGone(t *testing.T) {
 		"SpotReclaimed":          "the pod was disrupted (SpotReclaimed)",
 	} {
 		f := explaintest.FailedOnce()
-		f.PodsRead, f.EventsRead = true, true
 		f.Events = []input.Event{explaintest.FailedEvent(cause.Failure{
 			Exit: cause.Exit{Container: "main", ExitCode: 143}, Condition: corev1.DisruptionTarget, ConditionReason: reason,
 		}, "a", 1, 11*time.Minute)}

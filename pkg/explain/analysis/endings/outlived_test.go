@@ -24,7 +24,6 @@ func TestDeadlineSpentOnAProxyNamesIt(t *testing.T) {
 		return input.Event{Pod: "a", Type: "Normal", Source: "kubelet", Reason: "Killing", Message: "Stopping container " + container, Count: 1, First: end.Time, Last: end.Time}
 	}
 	gone := explaintest.InputOf(job)
-	gone.PodsRead, gone.EventsRead = true, true
 	gone.Events = []input.Event{stopping("cloudsql-proxy")}
 	r := explaintest.WantFirst(t, gone, "container main of pod a had ended, and container cloudsql-proxy kept the pod running")
 	explaintest.WantText(t, r, "run the Cloud SQL proxy as a native sidecar")

@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
@@ -28,14 +27,14 @@ func TestTheToolThatCreatesAJobIsNamed(t *testing.T) {
 		"Kustomization apps of Flux":                           explaintest.ToolJob(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}, nil),
 	} {
 		got := ""
-		if tool := explaintest.Report(input.Input{Now: explaintest.Noon, Job: job, PodsRead: true}).Job.Tool; tool != nil {
+		if tool := explaintest.Report(explaintest.InputOf(job)).Job.Tool; tool != nil {
 			got = words.ToolText(tool)
 		}
 		assert.Equalf(t, got, want, "%v, %v", job.Labels, job.Annotations)
 	}
 	owned := explaintest.ToolJob(helm, nil)
 	owned.OwnerReferences = []metav1.OwnerReference{{Kind: "CronJob", Name: "nightly", Controller: ptr.To(true)}}
-	if tool := explaintest.Report(input.Input{Now: explaintest.Noon, Job: owned, PodsRead: true}).Job.Tool; tool != nil {
+	if tool := explaintest.Report(explaintest.InputOf(owned)).Job.Tool; tool != nil {
 		t.Errorf("a Job of a CronJob: %+v", tool)
 	}
 }
@@ -49,9 +48,9 @@ func TestAHookRunsAgainByItsDeletePolicy(t *testing.T) {
 		"hook-failed": "Helm replaces this Job", "hook-succeeded, Hook-Failed": "Helm replaces this Job", "hook-succeeded": "delete this Job, and run helm upgrade --install again",
 	} {
 		annotations := map[string]string{"helm.sh/hook": "pre-install,post-delete", "helm.sh/hook-delete-policy": policy}
-		tool := explaintest.Report(input.Input{Now: explaintest.Noon, Job: explaintest.ToolJob(nil, annotations), PodsRead: true}).Job.Tool
+		tool := explaintest.Report(explaintest.InputOf(explaintest.ToolJob(nil, annotations))).Job.Tool
 		assert.Contains(t, words.RunHookAgain(tool), want, policy)
 	}
-	gone := explaintest.Report(input.Input{Now: explaintest.Noon, Job: explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "post-delete"}), PodsRead: true}).Job.Tool
+	gone := explaintest.Report(explaintest.InputOf(explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "post-delete"}))).Job.Tool
 	assert.Contains(t, words.RunHookAgain(gone), "does not run this hook again", "post-delete")
 }

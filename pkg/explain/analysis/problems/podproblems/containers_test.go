@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -153,9 +152,7 @@ func TestSidecarThatIsNotStartedKeepsTheMainContainerFromStarting(t *testing.T) 
 // A container that has stopped without the knowledge of its kubelet is found by its probes.
 func TestStoppedContainerIsFoundByItsProbes(t *testing.T) {
 	stopped := func(count int32, message string) input.Input {
-		f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
-			j.Spec.Completions, j.Spec.Parallelism, j.Status.Active = ptr.To[int32](1), ptr.To[int32](1), 1
-		}), explaintest.PodOf("a", nil))
+		f := explaintest.InputOf(explaintest.JobOfOne(), explaintest.PodOf("a", nil))
 		e := explaintest.AboutPod("a", "Warning", "kubelet", "Unhealthy", message)
 		e.Container, e.Count, e.First, e.Last = "main", count, explaintest.Noon.Add(-10*time.Minute), explaintest.Noon.Add(-time.Minute)
 		f.Events = []input.Event{e}

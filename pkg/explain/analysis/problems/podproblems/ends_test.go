@@ -72,13 +72,15 @@ func TestStuckPodIsExplainedByItsHolder(t *testing.T) {
 	}
 }
 
+// stuck returns a pod of this node whose grace period ended five minutes ago.
+func stuck(name, node string) *input.Pod {
+	return explaintest.PodOf(name, func(p *corev1.Pod) {
+		p.Spec.NodeName, p.DeletionGracePeriodSeconds, p.DeletionTimestamp = node, ptr.To[int64](30), ptr.To(explaintest.Ago(5*time.Minute))
+	})
+}
+
 // Requirements: PRP-23
 func TestReportOfOneKubeletIsNotThatOfOthers(t *testing.T) {
-	stuck := func(name, node string) *input.Pod {
-		return explaintest.PodOf(name, func(p *corev1.Pod) {
-			p.Spec.NodeName, p.DeletionGracePeriodSeconds, p.DeletionTimestamp = node, ptr.To[int64](30), ptr.To(explaintest.Ago(5*time.Minute))
-		})
-	}
 	for other, want := range map[string]bool{"node-1": true, "node-2": false} {
 		f := explaintest.InputOf(explaintest.JobWith(nil), stuck("train-x", "node-1"), stuck("train-y", other))
 		f.Events = []input.Event{explaintest.PodEvent("FailedKillPod", `error killing pod: failed to "KillContainer" for "main" with KillContainerError: "context deadline exceeded"`, time.Minute)}
@@ -90,12 +92,7 @@ func TestReportOfOneKubeletIsNotThatOfOthers(t *testing.T) {
 
 // Requirements: PRP-23
 func TestEachGoneNodeIsAProblem(t *testing.T) {
-	lost := func(name, node string) *input.Pod {
-		return explaintest.PodOf(name, func(p *corev1.Pod) {
-			p.Spec.NodeName, p.DeletionGracePeriodSeconds, p.DeletionTimestamp = node, ptr.To[int64](30), ptr.To(explaintest.Ago(5*time.Minute))
-		})
-	}
-	f := explaintest.InputOf(explaintest.JobWith(nil), lost("train-x", "node-1"), lost("train-y", "node-2"), lost("train-z", "node-2"))
+	f := explaintest.InputOf(explaintest.JobWith(nil), stuck("train-x", "node-1"), stuck("train-y", "node-2"), stuck("train-z", "node-2"))
 	f.GoneNodes = map[string]string{"node-1": "it does not respond", "node-2": "it no longer exists"}
 	explaintest.WantText(t, explaintest.Report(f), "1 pod is terminating on node node-1, which does not respond", "2 pods are terminating on node node-2, which no longer exists",
 		"kubectl delete node node-1", "kubectl delete node node-2")

@@ -5,9 +5,7 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
@@ -16,10 +14,7 @@ import (
 
 // Requirements: CLI-06
 func TestMultiAttachIsPreferredToATimeout(t *testing.T) {
-	f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
-		j.Spec.Completions, j.Spec.Parallelism, j.Status.Active = ptr.To[int32](1), ptr.To[int32](1), 1
-	}),
-		explaintest.PodOf("a", func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }))
+	f := explaintest.InputOf(explaintest.JobOfOne(), explaintest.PodOf("a", func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }))
 	attach := explaintest.AboutPod("a", "Warning", "attachdetach-controller", "FailedAttachVolume", `Multi-Attach error for volume "pvc-0a1b" Volume is already used by pod(s) bootstrap-sync`)
 	mount := explaintest.AboutPod("a", "Warning", "kubelet", "FailedMount", "Unable to attach or mount volumes: unmounted volumes=[config]: timed out waiting for the condition")
 	mount.Last = explaintest.Noon.Add(-time.Minute)
