@@ -33,7 +33,7 @@ func Shorten(message string, most int) string {
 	if m := rejected.FindStringSubmatch(text); m != nil {
 		return Cut(m[1]+" is invalid: "+invalid.ReplaceAllString(m[2], "$3: "), most)
 	}
-	if end := sentence.FindStringIndex(text); end != nil {
+	if end := sentence.FindStringIndex(text); end != nil && !opened.MatchString(text[:end[1]]) {
 		first, rest := text[:end[1]-len(". ")], text[end[1]:]
 		if text = first; outcome.MatchString(first) && !hint.MatchString(rest) {
 			return ending(first, Shorten(rest, most), most)
@@ -94,6 +94,8 @@ var (
 	rejected = lazyregexp.New(`^(?:[Ee]rror: )?The \w+ "([^"]+)" is invalid: (.*)`)
 	// sentence matches the end of a sentence, or of an element of a list, but not "e.g. ".
 	sentence = lazyregexp.New(`[^.][^.][.;] `)
+	// opened matches a text with a quotation that does not end.
+	opened = lazyregexp.New(`(?:^|[\s(:])'[^']*$`)
 	// specific matches a name or a number, and named a name in quotes or a value, without which a sentence is general. hint matches
 	// the beginning of advice.
 	specific = lazyregexp.New(`["\d/=']`)
@@ -176,7 +178,7 @@ func shortQuota(text string) string {
 func sentences(text string, most int) string {
 	last := 0
 	for _, at := range sentence.FindAllStringIndex(text, -1) {
-		if end := at[1] - len(". "); fits(text[:end], most) {
+		if end := at[1] - len(". "); fits(text[:end], most) && !opened.MatchString(text[:end]) {
 			last = end
 		}
 	}

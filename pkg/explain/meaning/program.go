@@ -284,7 +284,7 @@ func locate(code int32, all []string) (*KnownError, int) {
 		}
 		switch {
 		case stackFrame.MatchString(line):
-		case unknownError.MatchString(line) && (known == nil || !known.row().isLate):
+		case unknownError.MatchString(line) && !outcome.MatchString(line) && (known == nil || !known.row().isLate):
 			return late, lateAt
 		default:
 			after++

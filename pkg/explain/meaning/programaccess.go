@@ -156,7 +156,7 @@ var accessErrors = []errorRow{
 			{"login failed", lazyregexp.New(`(Login failed for user '[^']*')`), nil},
 			{"ora-01017", lazyregexp.New(`ORA-01017: (invalid username/password)`), nil},
 			{"noauth", lazyregexp.New(`\bNOAUTH Authentication required\b`), nil},
-			{"unauthenticated", lazyregexp.New(`\bcode = Unauthenticated\b`), nil},
+			{"unauthenticated", lazyregexp.New(`\bcode = Unauthenticated\b(?: desc = (\w+ [^"]+))?`), nil},
 			{"wrongpass", lazyregexp.New(`\bWRONGPASS\b`), nil},
 			{"fatal: could not read", lazyregexp.New(`could not read (?:Username|Password) for '([^']+)'`), nil},
 			{"permission denied (", lazyregexp.New(`(\S+@\S+): Permission denied \([a-z,-]+\)`), nil},
