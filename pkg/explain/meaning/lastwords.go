@@ -117,8 +117,8 @@ var (
 	wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
 	child   = lazyregexp.New(`(?i)\bexit (?:status|code)\W+\d+(?:\W*$|: /\S+(?: [\w-]+)*$)`)
 	// outcome matches an error that says only what failed, and place one that says only where. exception matches the name of an error.
-	outcome = lazyregexp.New(`^(?:[A-Za-z]+(?: \(\d+\))?: |\[[A-Z]+\] |[A-Z]+ )?[\w '"-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$|` +
-		`^(?:[A-Za-z]+\W+)?(?:Error (?:during [\w ]+|executing process .*)|\d+ [\w/]+ (?:could not be \w+|failed))\W*$`)
+	outcome = lazyregexp.New(`^(?:[\w-]+: )?(?:[A-Za-z]+(?: \(\d+\))?: |\[[A-Z]+\] |[A-Z]+ )?[\w '"()-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$|` +
+		`^(?:[A-Za-z]+\W+)?(?:Error (?:during [\w ]+|executing process .*)|\d+ [\w/]+ (?:could not be \w+|failed))\W*$|The requested URL returned error: \d+$`)
 	exception = lazyregexp.New(`^[\w.]+(?:Error|Exception)$`)
 	bareName  = lazyregexp.New(`\b(?:Error|Exception):?$`)
 	place     = lazyregexp.New(`\bError in [\w ]+ \([^)]*\)$`)

@@ -123,6 +123,26 @@ var fileErrors = []errorRow{
 		},
 	},
 	{
+		kind: ErrorRuntimeVersion,
+		patterns: []errorPattern{
+			{"class file version", lazyregexp.New(`(\S+) has been compiled by a more recent version of the Java Runtime \(class file version (\d+)\.\d+\).* up to (\d+)`), nil},
+			{"unsupported major.minor", lazyregexp.New(`UnsupportedClassVersionError: (\S+) : Unsupported major\.minor version (\d+)`), nil},
+		},
+		brief: "Java too old",
+		describe: func(subject string) string {
+			class, built, has := versionsOf(subject)
+			text := fmt.Sprintf("%s needs Java %d or later", strings.ReplaceAll(class, "/", "."), major(built)-oldestClass)
+			if has != "" {
+				text += fmt.Sprintf(", and the container has Java %d", major(has)-oldestClass)
+			}
+			return text
+		},
+		advise: func(e *KnownError, c Container) string {
+			_, built, _ := versionsOf(e.Subject)
+			return fmt.Sprintf("use an image for container %s with Java %d or later, or compile the program for the Java that its image has (image %s)", c.Name, major(built)-oldestClass, c.Image)
+		},
+	},
+	{
 		kind: ErrorClientVersion,
 		patterns: []errorPattern{
 			{"server version: ", lazyregexp.New(`\bserver version: (\d[\w.]*)[^;]*; (\w+) version: (\d[\w.]*)`), nil},
@@ -174,6 +194,13 @@ const ErrorLibraryVersion ErrorKind = "LibraryVersion"
 // ErrorClientVersion is that a program does not work with a server of another version. Its subject is the version of the server, the
 // program, and its version.
 const ErrorClientVersion ErrorKind = "ClientVersion"
+
+// ErrorRuntimeVersion is that a program needs a newer version of Java. Its subject is the class, the version of its file, and the newest
+// one that the program that runs it accepts.
+const ErrorRuntimeVersion ErrorKind = "RuntimeVersion"
+
+// oldestClass is the difference between the version of a class file and that of Java.
+const oldestClass = 44
 
 func versionsOf(subject string) (server, program, client string) {
 	server, client, _ = strings.Cut(subject, ":")
