@@ -104,7 +104,7 @@ var (
 	// why matches the beginning of a sentence with the cause of the one before it.
 	why = lazyregexp.New(`^(?i:error|reason|cause): `)
 	// inBrackets matches a message of several sentences with its cause in brackets at the end.
-	inBrackets = lazyregexp.New(`^(.*\. .*)\((\w+: [^()]+)\)$`)
+	inBrackets = lazyregexp.New(`^(.*\. .*|.*: .*)\((\w[\w ]*: [^()]+)\)$`)
 	// between matches a sentence with advice that has another one after it.
 	between = lazyregexp.New(`(\. )(?:(?:Re-?run|Retry|Run|See|Try|Check) (?:the|your|that|whether|with|again|if)|Please) [^.:]*\. `)
 	// outcome matches a sentence that says what failed, and not why.

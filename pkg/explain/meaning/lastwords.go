@@ -118,7 +118,7 @@ var (
 	child   = lazyregexp.New(`(?i)\bexit (?:status|code)\W+\d+(?:\W*$|: /\S+(?: [\w-]+)*$)`)
 	// outcome matches an error that says only what failed, and place one that says only where. exception matches the name of an error.
 	outcome = lazyregexp.New(`^(?:[\w-]+: )?(?:[A-Za-z]+(?: \(\d+\))?: |\[[A-Z]+\] |[A-Z]+ )?[\w '"()-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$|` +
-		`^(?:[A-Za-z]+\W+)?(?:Error (?:during [\w ]+|executing process .*)|\d+ [\w/]+ (?:could not be \w+|failed))\W*$|The requested URL returned error: \d+$`)
+		`^(?:[A-Za-z]+\W+)?(?:Error (?:during [\w ]+|executing process .*)|\d+ [\w/]+ (?:could not be \w+|failed))\W*$|The requested URL returned error: \d+$|\bafter \d+ (?:attempts|tries|retries)\W*(?:, exiting \S+)?$`)
 	exception = lazyregexp.New(`^[\w.]+(?:Error|Exception)$`)
 	bareName  = lazyregexp.New(`\b(?:Error|Exception):?$`)
 	place     = lazyregexp.New(`\bError in [\w ]+ \([^)]*\)$`)

@@ -75,6 +75,7 @@ var lineRules = compiled([]lineRule{
 		`on \S+ line \d+\b`, `with [\w.\["\]-]+,$`, `\d+: \w+ "[^"]*".* \{$`, `(?:>+ )?\d+ ?\| `, // code in Terraform, BuildKit, Laravel
 		`Calls: `,
 	}},
+	{kind: lineEmpty, patterns: []string{`"[\w.@-]+" ?: ?(?:[\[{"\d]|null|true|false)`}}, // an object of JSON in several lines
 	{kind: lineEmpty, patterns: []string{ // tools
 		`npm (?:ERR!|error) +(?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |Exit status|Failed at the|This is probably not|Lifecycle script|\S+@\S+ \w+:|workspace |location |path |command |$)|npm ERR!$|npm error$`,
 		`npm (?:ERR!|error) (?:  |npm-shrinkwrap\.json with|later to generate|node_modules/|While resolving|Found: |Could not resolve dependency:|Fix the upstream|this command with|to accept an incorrect|See /)`,
@@ -133,7 +134,7 @@ var (
 	failures = []string{
 		"is invalid", "does not exist", "doesn't exist", "not installed", "not found", "is missing", "denied", "forbidden", "failed", "failure", "refused", "unable to", "cannot", "can't",
 		"could not", "couldn't", "not permitted", "timed out", "panicked at", "(core dumped)", "is not a", "is not configured", "is not set", "is not defined", "is not supported", "is not recognized",
-		"mismatch", "aborting because", " but got ", " but was ",
+		"mismatch", "aborting because", " but got ", " but was ", "has to be ",
 	}
 	// advices are phrases that say what a reader may do: they follow an error.
 	advices = []string{"please", "not recommended", "you can", "you may", "you should", "can be used to", "try again", "for more information"}
@@ -186,6 +187,11 @@ func readLine(raw string) *logLine {
 		line.indented = strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "  ") || strings.HasPrefix(text, " ") && !inBox
 		line.text = strings.TrimSpace(text)
 	}
+	if value := quotedPair.Group(line.text); value != "" {
+		line.text = value
+		line.kind = lineAlarm
+		return line
+	}
 	switch line.kind = kindOf(line.text, slices.Contains(quietLevels, severity)); {
 	case (line.kind == linePlain || line.kind == lineAlarm) && slices.Contains(errorLevels, severity):
 		message := line.text[len(level.FindString(line.text)):]
@@ -229,11 +235,13 @@ var (
 	// stamp matches a time at the beginning of a line, the container whose line Compose passes on, or the rank of a process of mpirun.
 	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*|\[[a-z]+\d+\]: ?)|^[a-z][\w.-]* +\| `)
 	// logger matches what loggers of Java, Ruby, Python and Chrome write between the time and the message.
-	logger = lazyregexp.New(`^\s*(?:[\w ]+:)?([A-Z]+)(?:: \w+\.py:\d+ - |\s+(?:(?:\d+ --- )?\[[^\]]*\]\s+[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) )|^\[(?:\d+:\d+:)?\d{4}/\d{6}\.\d+:([A-Z]+):\S+\] |^([A-Z]+) \d\d-\d\d \d\d:\d\d:\d\d \[?\S+\.py:\d+\] |^([A-Z]+) [\w.$]+\(\w+\):\d+ - |^\[([A-Z]+) *\]\[[\w.]+ *\] ?`)
+	logger = lazyregexp.New(`^\s*(?:[\w ]+:)?([A-Z]+)(?:: \w+\.py:\d+ - |\s+(?:(?:\d+ --- )?\[[^\]]*\]\s+[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) )|^\[(?:\d+:\d+:)?\d{4}/\d{6}\.\d+:([A-Z]+):\S+\] |^([A-Z]+) \d\d-\d\d \d\d:\d\d:\d\d \[?\S+\.py:\d+\] |^([A-Z]+) [\w.$]+\(\w+\):\d+ - |^\[([A-Z]+) *\]\[[\w.]+ *\] ?|^([A-Z]+) +\| `)
 	// boxed matches the side of a box of PowerShell.
 	boxed = lazyregexp.New(`^ {4,}\| `)
 	// glog matches the level and the place of a line of TensorFlow.
 	glog = lazyregexp.New(`^([IWEF]) \S+\.(?:cc|cpp|cu|h):\d+\] `)
+	// quotedPair matches the message in an object of JSON in several lines.
+	quotedPair = lazyregexp.New(`^"(?:msg|message|error|reason|detail|error_description|errorMessage)" ?: ?"([^"].*)",?$`)
 	// numbered matches a cause in a list of Rust.
 	numbered = lazyregexp.New(`^\d+: ([\w"'].* \S.*)`)
 	// entry matches a line of a list of names and values.
@@ -284,7 +292,7 @@ func structured(line string) (text, severity string, is bool) {
 		text, severity = unstamped(m[1])
 		return wording.Join(": ", strings.Trim(text, `"`), telltale(unquoted(m[2]))), severity, true
 	}
-	failure := telltale(cmp.Or(parts["error"], parts["err"]))
+	failure := innermost(cmp.Or(parts["error"], parts["err"]))
 	if severity = cmp.Or(parts["level"], parts["severity"]); severity == "" && failure != "" {
 		severity = errorLevels[0]
 	}
@@ -305,6 +313,16 @@ func telltale(message string) string {
 		return message
 	}
 	return cmp.Or(LastLine(strings.Split(message, "\n")), message)
+}
+
+// innermost returns the first line of an error that reports one: what wraps it follows.
+func innermost(message string) string {
+	for line := range strings.Lines(strings.TrimSpace(message)) {
+		if line = strings.TrimSpace(line); line != strings.TrimSpace(message) && readLine(line).kind == lineAlarm {
+			return readLine(line).text
+		}
+	}
+	return telltale(message)
 }
 
 // partsOf returns the texts in an object of JSON. A record in it with a message and a level is from another program, and has its

@@ -1,10 +1,12 @@
 package meaning
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
@@ -39,6 +41,9 @@ const (
 	ErrorRateLimit         ErrorKind = "RateLimit"       // a service limits the requests of the program
 	ErrorEarlierState      ErrorKind = "EarlierState"    // what an earlier run left is in the way of the program
 	ErrorVariable          ErrorKind = "VariableMissing" // a variable that the program needs is not set
+	ErrorSetting           ErrorKind = "SettingMissing"  // a setting that the program needs has no value
+	ErrorObjectMissing     ErrorKind = "ObjectMissing"   // a database, a table, a role or a bucket does not exist
+	ErrorServerRules       ErrorKind = "ServerRules"     // the rules of a server do not allow the connection of the program
 	ErrorUsage             ErrorKind = "Usage"           // the program does not accept its arguments
 	ErrorScript            ErrorKind = "Script"          // the shell cannot read the script
 	ErrorWebhook           ErrorKind = "WebhookFails"    // the API server cannot call a webhook for a request of the program
@@ -77,6 +82,34 @@ type Container struct {
 	Secrets []string
 	Mounts  []Mount
 	Account string
+	// Variables are the environment variables whose values the pod template has, and Sources the ConfigMaps and Secrets of envFrom.
+	Variables []Variable
+	Sources   []string
+}
+
+// Variable is an environment variable.
+type Variable struct{ Name, Value string }
+
+// variableWith returns the name of the variable that has a word in its value, "" if none has.
+func (c *Container) variableWith(word string) string {
+	const least = 2
+	for _, v := range c.Variables {
+		before, after, found := strings.Cut(v.Value, word)
+		if found && len(word) >= least && !endsInWord(before) && !startsWithWord(after) {
+			return v.Name
+		}
+	}
+	return ""
+}
+
+func endsInWord(text string) bool {
+	r, _ := utf8.DecodeLastRuneInString(text)
+	return isWord(r) || r == '-' || r == '_' || r == '.'
+}
+
+func startsWithWord(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return isWord(r) || r == '-' || r == '_' || r == '.'
 }
 
 // errorRow is one kind of error.
@@ -284,7 +317,7 @@ func locate(code int32, all []string) (*KnownError, int) {
 		}
 		switch {
 		case stackFrame.MatchString(line):
-		case unknownError.MatchString(line) && !outcome.MatchString(line) && (known == nil || !known.row().isLate):
+		case unknownError.MatchString(line) && !outcome.MatchString(line) && !child.MatchString(line) && (known == nil || !known.row().isLate):
 			return late, lateAt
 		default:
 			after++
@@ -372,8 +405,17 @@ func (e *KnownError) Text() string {
 	return e.choose(r.named, r.text)
 }
 
-// Advice returns advice on the error.
+// Advice returns advice on the error, with the variable that the program has its subject from.
 func (e *KnownError) Advice(c Container) string {
+	text := e.advice(c)
+	host, _, _ := strings.Cut(e.Subject, ":")
+	if name := cmp.Or(c.variableWith(e.Subject), c.variableWith(host)); name != "" && !strings.Contains(text, name) {
+		text += fmt.Sprintf("; variable %s of container %s has it", name, c.Name)
+	}
+	return text
+}
+
+func (e *KnownError) advice(c Container) string {
 	r := e.row()
 	switch {
 	case r.advise != nil:
