@@ -137,6 +137,7 @@ var stateErrors = []errorRow{
 			{"nosuchbucket", lazyregexp.New(` to (\w+://[^/\s]+)\S* An error occurred \(NoSuchBucket\)`), nil}, // AWS CLI
 			{"bucket", lazyregexp.New(`(The specified bucket does not exist)`), nil},
 			{"nosuchbucket", lazyregexp.New(`\b(NoSuchBucket)\b`), nil},
+			{"chart ", lazyregexp.New(`(chart \\*"[^"\\]+\\*" (?:matching|version) \S+ not found in (?:\S+ index|\S+ repository))`), nil},
 			{"key does not exist", lazyregexp.New(`(The specified key does not exist)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorEarlierState, ErrorAuthentication},
@@ -189,6 +190,8 @@ func objectAdvice(e *KnownError, c Container) string {
 	switch {
 	case strings.Contains(e.Subject, "ucket"), strings.Contains(e.Subject, "://"):
 		return fmt.Sprintf("create the bucket, or correct its name, region or endpoint in container %s", c.Name)
+	case strings.HasPrefix(e.Subject, "chart"):
+		return fmt.Sprintf("correct the name of the chart, its version or its repository in container %s: helm search repo lists them; the name of the repository is no part of the chart's where the repository is given by its URL", c.Name)
 	case strings.Contains(e.Subject, "key"):
 		return fmt.Sprintf("check the key and the bucket in container %s, and whether what writes the object has run", c.Name)
 	case kind == "database", kind == "role", kind == "user", strings.HasPrefix(e.Subject, "Unknown database"):

@@ -150,11 +150,11 @@ func answer(a *Answer) []string {
 	case a.Deleting:
 		return []string{"The Job is being deleted"}
 	}
-	progress, failed := progressText(&a.Progress), failedText(a.Failures)
+	progress := progressText(&a.Progress)
 	if a.inBackoff() {
-		return openClauses(a, "The Job is in back-off for another "+wording.Age(*a.Backoff), progress+failed)
+		return openClauses(a, "The Job is in back-off for another "+wording.Age(*a.Backoff), progress)
 	}
-	clauses := openClauses(a, "The Job is running", fmt.Sprintf("%s, %s active%s", progress, wording.Plural(a.Active, "pod is", "pods are"), failed))
+	clauses := openClauses(a, "The Job is running", fmt.Sprintf("%s, %s active", progress, wording.Plural(a.Active, "pod is", "pods are")))
 	if a.WillFail {
 		clauses = append(clauses, fmt.Sprintf("it will eventually fail, because %s failed", wording.Plural(a.Failed, "index has", "indexes have")))
 	}
@@ -178,12 +178,13 @@ func answer(a *Answer) []string {
 // openClauses returns the clauses on the state of an open Job, its numbers, and the most frequent cause, which comes before the numbers if
 // there is no room for both in the first sentence.
 func openClauses(a *Answer, state, numbers string) []string {
-	clauses := append([]string{state + ": " + numbers}, mostlyClauses(a.Mostly, "")...)
+	clauses := append([]string{state + ": " + numbers + failedText(a.Failures)}, mostlyClauses(a.Mostly, "")...)
 	if len(clauses) == 1 || utf8.RuneCountInString(strings.Join(clauses[:2], "; "))+len(".") <= maxSentence {
 		return clauses
 	}
-	beginning := state + ", but " + wording.Count(a.Failures, "failed") + ": "
-	if why := mostlyClauses(a.Mostly, beginning); utf8.RuneCountInString(why[0]) <= room(beginning) {
+	beginning := state + ", but " + wording.Plural(a.Failures, "pod", "pods") + " failed: "
+	why := mostlyClauses(a.Mostly, beginning)
+	if len(why) == 1+len(retryClauses(a.Mostly.Cause)) && utf8.RuneCountInString(why[0]) <= room(beginning) {
 		why[0] = beginning + why[0]
 		return append(why, numbers)
 	}
