@@ -128,7 +128,7 @@ func (in *Facts) Secrets(name string) (names []string) {
 }
 
 // Variables returns the environment variables of a container of the Job's template that have their values there.
-func (in *Facts) Variables(name string) (all []meaning.Variable) {
+func Variables(in *Facts, name string) (all []meaning.Variable) {
 	if c := in.templateContainer(name); c != nil {
 		for i := range c.Env {
 			all = append(all, meaning.Variable{Name: c.Env[i].Name, Value: c.Env[i].Value})
@@ -138,7 +138,7 @@ func (in *Facts) Variables(name string) (all []meaning.Variable) {
 }
 
 // EnvSources returns the ConfigMaps and Secrets that a container of the Job's template has its environment from (envFrom).
-func (in *Facts) EnvSources(name string) (all []string) {
+func EnvSources(in *Facts, name string) (all []string) {
 	c := in.templateContainer(name)
 	if c == nil {
 		return nil
