@@ -41,6 +41,7 @@ const (
 	ErrorEarlierState      ErrorKind = "EarlierState"    // what an earlier run left is in the way of the program
 	ErrorVariable          ErrorKind = "VariableMissing" // a variable that the program needs is not set
 	ErrorSetting           ErrorKind = "SettingMissing"  // a setting that the program needs has no value
+	ErrorRuntimeVersion    ErrorKind = "RuntimeVersion"  // the program needs a newer version of Java; the subject has its class, the version of that, and the newest one that is accepted
 	ErrorObjectMissing     ErrorKind = "ObjectMissing"   // a database, a table, a role or a bucket does not exist
 	ErrorServerRules       ErrorKind = "ServerRules"     // the rules of a server do not allow the connection of the program
 	ErrorUsage             ErrorKind = "Usage"           // the program does not accept its arguments

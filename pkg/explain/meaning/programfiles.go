@@ -197,10 +197,6 @@ const ErrorLibraryVersion ErrorKind = "LibraryVersion"
 // program, and its version.
 const ErrorClientVersion ErrorKind = "ClientVersion"
 
-// ErrorRuntimeVersion is that a program needs a newer version of Java. Its subject is the class, the version of its file, and the newest
-// one that the program that runs it accepts.
-const ErrorRuntimeVersion ErrorKind = "RuntimeVersion"
-
 // oldestClass is the difference between the version of a class file and that of Java.
 const oldestClass = 44
 

@@ -186,7 +186,7 @@ func openClauses(a *Answer, state, numbers string) []string {
 	why := mostlyClauses(a.Mostly, beginning)
 	if len(why) == 1+len(retryClauses(a.Mostly.Cause)) && utf8.RuneCountInString(why[0]) <= room(beginning) {
 		why[0] = beginning + why[0]
-		return append(why, numbers)
+		return append(why, "so far, "+numbers)
 	}
 	return clauses
 }
