@@ -170,13 +170,7 @@ func crashLoopText(p *explain.Problem, _ time.Time) string {
 	if p.Run.Ending != nil {
 		return probeLoopText(p)
 	}
-	text, by := "container "+p.Container, restarters[p.Run.RestartedBy]
-	switch {
-	case p.Run.RestartedBy == explain.RestartedBySidecar:
-		text = "sidecar " + p.Container
-	case p.Role.Place > 0:
-		text = "init container " + placed(p)
-	}
+	text, by := loopedContainer(p), restarters[p.Run.RestartedBy]
 	if p.Run.Exit == nil {
 		return wording.Join(" ", text+" fails repeatedly and is restarted in its pod", by)
 	}
@@ -188,6 +182,35 @@ func crashLoopText(p *explain.Problem, _ time.Time) string {
 		text += " after " + wording.Seconds(*p.Run.RanSeconds)
 	}
 	return wording.Join(" ", text+limitClause(p.Run.MemoryLimit)+", restarted "+wording.Plural(p.Run.Restarts, "time", "times"), by)
+}
+
+func loopedContainer(p *explain.Problem) string {
+	switch {
+	case p.Run.RestartedBy == explain.RestartedBySidecar:
+		return "sidecar " + p.Container
+	case p.Role.Place > 0:
+		return "init container " + placed(p)
+	}
+	return "container " + p.Container
+}
+
+// crashLoopLead is crashLoopText without crashLoopRestarts.
+func crashLoopLead(p *explain.Problem, _ time.Time) string {
+	if p.Run.Ending != nil || p.Run.Exit == nil || p.Run.MemoryLimit != nil {
+		return ""
+	}
+	return loopedContainer(p) + " " + cause.ExitText(p.Run.Exit.ExitCode, p.Run.Exit.Reason)
+}
+
+func crashLoopRestarts(p *explain.Problem, _ time.Time) string {
+	text := "it was restarted " + wording.Plural(p.Run.Restarts, "time", "times")
+	switch {
+	case p.Count > 1:
+		text += " in " + wording.Count(p.Count, "pods")
+	case p.Run.RanSeconds != nil:
+		text += ", and last ran for " + wording.Seconds(*p.Run.RanSeconds)
+	}
+	return wording.Join(" ", text, restarters[p.Run.RestartedBy])
 }
 
 // crashLoopBriefly returns "exit 1, 3 restarts: cannot connect".

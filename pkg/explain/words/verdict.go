@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -149,13 +150,11 @@ func answer(a *Answer) []string {
 	case a.Deleting:
 		return []string{"The Job is being deleted"}
 	}
-	progress, failed := progressText(&a.Progress), failedText(a.Failures)
+	progress := progressText(&a.Progress)
 	if a.inBackoff() {
-		return append([]string{fmt.Sprintf("The Job is in back-off for another %s: %s%s", wording.Age(*a.Backoff), progress, failed)}, mostlyClauses(a.Mostly, "")...)
+		return openClauses(a, "The Job is in back-off for another "+wording.Age(*a.Backoff), progress)
 	}
-	clauses := append([]string{
-		fmt.Sprintf("The Job is running: %s, %s active%s", progress, wording.Plural(a.Active, "pod is", "pods are"), failed),
-	}, mostlyClauses(a.Mostly, "")...)
+	clauses := openClauses(a, "The Job is running", fmt.Sprintf("%s, %s active", progress, wording.Plural(a.Active, "pod is", "pods are")))
 	if a.WillFail {
 		clauses = append(clauses, fmt.Sprintf("it will eventually fail, because %s failed", wording.Plural(a.Failed, "index has", "indexes have")))
 	}
@@ -172,6 +171,22 @@ func answer(a *Answer) []string {
 		clauses = append(clauses, "but "+b.Text)
 	default:
 		clauses = append(clauses, b.Text)
+	}
+	return clauses
+}
+
+// openClauses returns the clauses on the state of an open Job, its numbers, and the most frequent cause, which comes before the numbers if
+// there is no room for both in the first sentence.
+func openClauses(a *Answer, state, numbers string) []string {
+	clauses := append([]string{state + ": " + numbers + failedText(a.Failures)}, mostlyClauses(a.Mostly, "")...)
+	if len(clauses) == 1 || utf8.RuneCountInString(strings.Join(clauses[:2], "; "))+len(".") <= maxSentence {
+		return clauses
+	}
+	beginning := state + ", but " + wording.Plural(a.Failures, "pod", "pods") + " failed: "
+	why := mostlyClauses(a.Mostly, beginning)
+	if len(why) == 1+len(retryClauses(a.Mostly.Cause)) && utf8.RuneCountInString(why[0]) <= room(beginning) {
+		why[0] = beginning + why[0]
+		return append(why, "so far, "+numbers)
 	}
 	return clauses
 }
