@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -132,6 +133,19 @@ func initRunningText(p *explain.Problem, now time.Time) string {
 	return text
 }
 
+// serversQuote names the servers that an init container asks for.
+func serversQuote(p *explain.Problem, _ time.Time) quotation {
+	if len(p.Role.Servers) == 0 {
+		return quotation{}
+	}
+	const most = 2
+	names := p.Role.Servers
+	if len(names) > most {
+		names = append(slices.Clone(names[:most-1]), wording.Count(len(names)-most+1, "others"))
+	}
+	return quotation{message: "its command waits for " + wording.Enumerate(names, "and"), before: ": ", whole: true}
+}
+
 // placed returns the name of an init container, with its position if there are several.
 func placed(p *explain.Problem) string {
 	if p.Role.PlaceOf > 1 {
@@ -152,7 +166,11 @@ func sidecarQuote(p *explain.Problem, now time.Time) quotation {
 		why = append(why, "it last "+cause.ExitText(p.Run.Exit.ExitCode, p.Run.Exit.Reason)+", restarted "+wording.Plural(p.Run.Restarts, "time", "times"))
 	}
 	if p.Role.Probed {
-		why = append(why, "its startup probe has not succeeded")
+		failed := "its startup probe has not succeeded"
+		if p.Run.ProbeMessage != "" {
+			failed = "its startup probe fails, “" + wording.Shorten(p.Run.ProbeMessage, maxUnquoted) + "”"
+		}
+		why = append(why, failed)
 	}
 	if p.Run.Exit == nil && !p.Since.IsZero() && !now.IsZero() {
 		why = append(why, "it has been running for "+wording.Age(now.Sub(p.Since.Time)))
@@ -181,7 +199,11 @@ func crashLoopText(p *explain.Problem, _ time.Time) string {
 	case p.Run.RanSeconds != nil:
 		text += " after " + wording.Seconds(*p.Run.RanSeconds)
 	}
-	return wording.Join(" ", text+limitClause(p.Run.MemoryLimit)+", restarted "+wording.Plural(p.Run.Restarts, "time", "times"), by)
+	restarts := ", restarted " + wording.Plural(p.Run.Restarts, "time", "times")
+	if len(p.Run.Also) > 0 {
+		return text + AlsoText(p.Run.Also) + limitsClause(p.Container, p.Run.MemoryLimit, p.Run.Also) + restarts + " in all"
+	}
+	return wording.Join(" ", text+limitClause(p.Run.MemoryLimit)+restarts, by)
 }
 
 func loopedContainer(p *explain.Problem) string {

@@ -76,6 +76,8 @@ func neverStartedClauses(p *explain.Problem) []string {
 	switch {
 	case p.Kind == explain.ProblemUnschedulable:
 		return []string{wording.Join(": ", "its pods never started, as no node could take them", unfitsText(p))}
+	case p.Start.Reason == explain.Pulling:
+		return []string{"its pods never started, as image " + p.Image + " was still being pulled"}
 	case p.Kind == explain.ProblemImagePull && p.Start.Trouble != nil:
 		return imageQuote(p, time.Time{}).clauses("its pods never started, as "+imageText(p, time.Time{}), fits)
 	case p.Start.Trouble != nil:

@@ -37,6 +37,9 @@ type Answer struct {
 	Deleting        bool
 	// Backoff is the time until the back-off of the Job ends, nil if there is none.
 	Backoff *time.Duration
+	// Unlimited is the age of the pod that has run longest, if nothing limits its time. Parallelism comes from the spec.
+	Unlimited   time.Duration
+	Parallelism int32
 	// Active is the number of active pods, and Failures the number of failures.
 	Active, Failures int32
 	// WillFail reports whether the Job can no longer succeed.
@@ -142,7 +145,7 @@ func answer(a *Answer) []string {
 	case a.Outcome.Fails():
 		return endSentence(a)
 	case a.Outcome.Succeeds():
-		return []string{completeText(a)}
+		return append([]string{completeText(a)}, earlierClauses(a)...)
 	case a.RetryOf != "":
 		return []string{InterruptedText(a.RetryOf)}
 	case a.Blocker != nil:
@@ -165,8 +168,14 @@ func answer(a *Answer) []string {
 		}
 		clauses = append(clauses, fmt.Sprintf("%s in back-off, the first %s in %s", wording.Plural(b.Indexes, "index is", "indexes are"), retried, wording.Age(b.Left)))
 	}
+	if len(clauses) == 1 && a.Beside == nil {
+		a.Notes = notes(a)
+		clauses = append(clauses, a.Notes...)
+	}
 	switch b := a.Beside; {
 	case b == nil:
+	case b.Kind == explain.ProblemContainerEnded && b.Count >= a.Active: // The pods have nothing else that explains why they run.
+		return append([]string{UpperFirst(b.Text)}, clauses...)
 	case b.Blocks:
 		clauses = append(clauses, "but "+b.Text)
 	default:
@@ -189,6 +198,21 @@ func openClauses(a *Answer, state, numbers string) []string {
 		return append(why, "so far, "+numbers)
 	}
 	return clauses
+}
+
+// LongRun is the time after which a Job without a deadline has run for long.
+const LongRun = time.Hour
+
+// notes returns what explains a Job that runs without a problem.
+func notes(a *Answer) (all []string) {
+	if n := a.Completions; n != nil && a.Parallelism > *n && a.Active > 0 {
+		all = append(all, fmt.Sprintf("completions %d needs no more pods at once, although parallelism is %d", *n, a.Parallelism))
+	}
+	if a.Unlimited >= LongRun {
+		pod := wording.Form(int(a.Active), "its pod has", "its oldest pod has")
+		all = append(all, fmt.Sprintf("%s been running for %s, and no activeDeadlineSeconds ends it", pod, wording.Age(a.Unlimited)))
+	}
+	return all
 }
 
 // inBackoff reports whether no pod runs until the back-off of the Job ends.
@@ -255,10 +279,13 @@ func mostlyClauses(m *Mostly, beginning string) []string {
 		return nil
 	}
 	c := m.Cause
-	text, quote := LowerFirst(c.Text)+limitsClause(c), meant(c.Error, cmp.Or(c.Message, c.LastLine))
-	if c.Ending != nil {
+	text, quote := endingClause(LowerFirst(c.Text))+limitsClause(c.Container, c.MemoryLimit, c.Also), meant(c.Error, cmp.Or(c.Message, c.LastLine))
+	switch {
+	case len(c.After) > 0:
+		quote = quotation{}
+	case c.Ending != nil:
 		text, quote = endingClause(LowerFirst(c.Text)), endingQuote(c)
-	} else if quote.message == "" && c.ExitCode != nil && (c.Signal == "" || cause.Faults(*c.ExitCode)) && c.MemoryLimit == nil && c.Hidden == nil && len(c.Also) == 0 {
+	case quote.message == "" && c.ExitCode != nil && (c.Signal == "" || cause.Faults(*c.ExitCode)) && c.MemoryLimit == nil && c.Hidden == nil && len(c.Also) == 0:
 		quote = meansExit(c.Meaning)
 	}
 	if m.Causes > 1 {
@@ -302,6 +329,22 @@ func completeText(a *Answer) string {
 		took += ", and none is still running"
 	}
 	return progressText(&a.Progress) + took
+}
+
+// earlierClauses describe the failures of a Job that succeeded all the same.
+func earlierClauses(a *Answer) []string {
+	if a.Failures == 0 {
+		return nil
+	}
+	clauses := mostlyClauses(a.Mostly, "")
+	before := wording.Plural(a.Failures, "pod had", "pods had") + " failed before"
+	if len(clauses) == 0 {
+		return []string{before}
+	}
+	if text := before + ": " + clauses[0]; utf8.RuneCountInString(text) <= maxSentence {
+		return append([]string{text}, clauses[1:]...)
+	}
+	return append([]string{before}, clauses...)
 }
 
 // failedText returns the number of failures, "" for none.

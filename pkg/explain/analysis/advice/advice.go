@@ -56,9 +56,12 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 		out = appendNew(out, onDisruptions(in, v.Disruptions))
 	}
 	if needsRetry(in, v.Family) {
-		out = appendNew(out, toRetry(in, failed, v.Family, options))
+		out = appendNew(out, toRetry(in, failed, v, options))
 	}
 	if !options.IsNarrow() {
+		if t := facts.ToolOf(in.Job); t.IsHook() && t.Name == explain.ToolArgoCD && in.Spec.TTLSecondsAfterFinished != nil {
+			out = append(out, advise(words.LeaveToArgoCD, "")...)
+		}
 		out = append(out, onCronJob(in, failed)...)
 		out = append(out, onOutput(in, v.Problems, out)...)
 	}

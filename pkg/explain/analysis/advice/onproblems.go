@@ -172,7 +172,7 @@ func onRestarted(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.
 func onLoop(in *facts.Facts, p *explain.Problem) (out []explain.Advice) {
 	if c := loopOf(in, p); c != nil && c.Ended && !facts.IsStopped(c) {
 		if text := remedy(in, c, p.Start.Error); text != "" {
-			out = advise(text, errorCommand(p.Start.Error))
+			out = append(advise(text, errorCommand(p.Start.Error)), onUnreachable(in, p.Start.Error)...)
 		}
 	}
 	if text := words.EndLoop(p); text != "" {
