@@ -188,6 +188,8 @@ type Suspension struct {
 	Hold    *kueue.Hold `json:"queueHold,omitempty"`
 	Owner   *Owner      `json:"owner,omitempty"`
 	Manager string      `json:"manager,omitempty"`
+	// Stopped is the number of pods that were deleted when the Job was suspended, as far as events show it.
+	Stopped int `json:"stopped,omitempty"`
 	// Raising is set if retry --in-place suspended the Job, and has not raised its memory yet.
 	Raising bool `json:"raising,omitempty"`
 	// OwnerRuns is set if Owner is not suspended, and Kueue suspended the Job without a Workload for it.

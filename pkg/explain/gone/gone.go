@@ -131,6 +131,8 @@ func (t *Traces) history(e *corev1.Event) string {
 		text = fmt.Sprintf("it failed %s (%s)", ago, e.Reason)
 	case e.Reason == strayOwner:
 		text = fmt.Sprintf("the garbage collector deleted it %s, as the owner in its metadata.ownerReferences is not in its namespace (%s)", ago, wording.Shorten(ownerIDs.ReplaceAllString(e.Message, ""), maxMessage))
+	case e.Reason == "SuccessfulCreate" && len(t.Pods) == 0:
+		text = fmt.Sprintf("its pod was created %s, and no event shows that it ended: something deleted it before", ago)
 	case e.Type == corev1.EventTypeWarning:
 		text = fmt.Sprintf("it existed %s (event %s: %s)", ago, e.Reason, wording.Shorten(e.Message, maxMessage))
 	}

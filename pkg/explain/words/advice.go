@@ -35,6 +35,7 @@ const (
 	KeepFailedPods      = "to keep the logs, {recreate} with restartPolicy Never: failed pods then stay, while with OnFailure the controller deletes the pod when backoffLimit is used up"
 	KeepLoggingPods     = "to keep the log of each failure, {recreate} with restartPolicy Never: failed pods then stay; more time does not help a container that always fails"
 	RerunMissing        = "after fixing the cause, rerun only what is missing (change the Job with --image, --set-env, --limits)"
+	RerunWithMoreTime   = "rerun what is missing with more time, as a copy has the same deadline"
 	RerunWithMoreMemory = "rerun what is missing with more memory"
 	RetryOriginal       = "retry the original Job"
 )
@@ -64,6 +65,7 @@ const (
 
 // Formats of advice with names.
 const (
+	ResumeAfter          = "find out why %[1]s suspended the Job: it may resume it by itself, and may suspend it again if you do"
 	ChangeCronJob        = "if the cause is in the pod template or in a limit of the Job, correct spec.jobTemplate of CronJob %s: its next Job has it"
 	ChangeOwner          = "change %s %s, not this Job: its controller creates the Job"
 	ReplaceLater         = "if pod %s failed because pod %s was still terminating, {recreate} with podReplacementPolicy Failed: a pod is then replaced only after it has ended"

@@ -32,32 +32,57 @@ func firstSentence(clauses []string) (sentence string, notes []string) {
 // CronJobText describes the state of a CronJob: the answer, and what adds to it.
 func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, notes []string) {
 	what, why := cronJobWhat(r, now)
-	texts := []string{"CronJob " + r.Name + " " + what}
-	if r.State == explain.CronJobScheduled && why != "" { // The name of the Job has the name of the CronJob, too.
-		texts = append(texts, "The last Job, "+r.Last.Name+", "+runText(r.Last, now))
-	}
-	clauses := withCause(why, texts...)
+	clauses := withCause(why, append([]string{"CronJob " + r.Name + " " + what}, shorterTexts(r, now)...)...)
 	if r.State == explain.CronJobCreationRefused {
 		clauses = refusedClauses("CronJob "+r.Name+" cannot create its Jobs: ", r.Refusal)
 	}
 	switch r.State {
 	case explain.CronJobScheduled:
-		clauses = append(clauses, cleanedUpText(r), nextStartText(r, now), manualText(r))
+		clauses = append(clauses, retriesLeftText(r.Last), cleanedUpText(r), nextStartText(r, now), manualText(r))
+		if why == "" { // Nobody who reads about a failure asks for the hour of the next start.
+			clauses = append(clauses, zoneText(r))
+		}
 	case explain.CronJobPileUp:
 		clauses = append(clauses, pileUpNotes(r, now)...)
+	case explain.CronJobReplaces:
+		clauses = append(clauses, lastSuccessText(r, now), nextStartText(r, now))
 	case explain.CronJobManualJobs:
 		clauses = append(clauses, "it neither ends them nor waits for them", nextStartText(r, now))
 	case explain.CronJobSuspended, explain.CronJobUnknownZone, explain.CronJobBadSchedule:
 		clauses = append(clauses, changedText(r), lastStartText(r, now))
+		if r.ByHand != nil {
+			clauses = append(clauses, wording.Join(": ", "Job "+r.ByHand.Name+", created by hand, "+runText(r.ByHand, now), r.ByHand.Cause))
+		}
 	case explain.CronJobMissedStart:
 		clauses = append(clauses, nextStartText(r, now))
 	case explain.CronJobGone, explain.CronJobUnread, explain.CronJobDeleting:
 	case explain.CronJobOverlap:
-		clauses = append(clauses, outdatedText(r.Oldest), lastStartText(r, now))
+		clauses = append(clauses, outdatedText(r.Oldest), retriesLeftText(r.Oldest), endlessText(r), lastStartText(r, now))
 	default:
 		clauses = append(clauses, lastStartText(r, now))
 	}
 	return firstSentence(append(clauses, shortDeadlineText(r)))
+}
+
+// shorterTexts leave more room for a cause. The name of the Job has the name of the CronJob, too.
+func shorterTexts(r *explain.CronJobReport, now time.Time) []string {
+	switch {
+	case r.State == explain.CronJobOverlap && r.Oldest != nil:
+		state := strings.ToLower(string(r.Oldest.State))
+		return []string{
+			fmt.Sprintf("Job %s blocks CronJob %s (Forbid): it %s", r.Oldest.Name, r.Name, runText(r.Oldest, now)),
+			fmt.Sprintf("Job %s is %s and blocks the CronJob (Forbid)", r.Oldest.Name, state),
+			"It starts no Job (Forbid)",
+		}
+	case r.State == explain.CronJobPileUp && r.Stalled > 0:
+		return []string{fmt.Sprintf("%d of %s are stalled", r.Stalled, wording.Plural(r.Running, "Job", "Jobs"))}
+	case r.State == explain.CronJobScheduled && r.ByHand != nil:
+		return []string{"Job " + r.ByHand.Name + ", created by hand, " + runText(r.ByHand, now)}
+	case r.State == explain.CronJobScheduled && r.Last != nil && r.Last.Name != "":
+		text := runText(r.Last, now)
+		return []string{"The last Job, " + r.Last.Name + ", " + text, "The last Job " + text}
+	}
+	return nil
 }
 
 // cronJobWhat returns the first clause, which follows the name, and the cause of what it says.
@@ -78,6 +103,8 @@ func cronJobWhat(r *explain.CronJobReport, now time.Time) (what, why string) {
 	case explain.CronJobManualJobs:
 		return fmt.Sprintf("has %s by hand; concurrencyPolicy %s covers only Jobs that it starts on its schedule",
 			wording.Plural(r.Manual, "running Job that was created", "running Jobs that were created"), r.ConcurrencyPolicy), ""
+	case explain.CronJobReplaces:
+		return replacesText(r, now)
 	case explain.CronJobCannotReplace:
 		return "cannot replace the Job that is still running (concurrencyPolicy Replace)", detail(r)
 	case explain.CronJobUnknownZone:
@@ -90,6 +117,15 @@ func cronJobWhat(r *explain.CronJobReport, now time.Time) (what, why string) {
 		return missedText(r, now), ""
 	}
 	return scheduledText(r, now)
+}
+
+// replacesText describes a CronJob whose starts end the runs before they have ended by themselves.
+func replacesText(r *explain.CronJobReport, now time.Time) (what, why string) {
+	text := fmt.Sprintf("deletes each run at the next start, before it has ended (concurrencyPolicy Replace): %s so far", wording.Plural(r.Replaced, "Job", "Jobs"))
+	if run := r.Last; run != nil && run.Name != "" && run.State != explain.OwnedRunning {
+		return text + "; the last, " + run.Name + ", " + runText(run, now), run.Cause
+	}
+	return text, ""
 }
 
 func missedText(r *explain.CronJobReport, now time.Time) string {
@@ -117,6 +153,8 @@ func missedText(r *explain.CronJobReport, now time.Time) string {
 // scheduledText describes a CronJob that nothing keeps from its next start.
 func scheduledText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	switch {
+	case r.ByHand != nil:
+		return byHandText(r, now)
 	case r.LastSchedule == nil && r.Jobs == 0:
 		return "has not started a Job yet", ""
 	case r.LastSchedule == nil:
@@ -124,10 +162,12 @@ func scheduledText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	case r.Jobs == 0 && (r.Last == nil || r.Last.State == explain.OwnedUnknown):
 		return fmt.Sprintf("has no Jobs now; the last start was at %s", moment(r.LastSchedule, now)), ""
 	case r.Jobs == 0:
-		return fmt.Sprintf("has no Jobs now; the last one, of %s, %s", moment(r.LastSchedule, now), removedText(r.Last)), ""
+		return fmt.Sprintf("has no Jobs now; the last one, of %s, %s", wording.Clock(r.LastSchedule.Time, now, time.UTC)+" UTC", removedText(r.Last)), ""
 	}
-	starts := "starts its Jobs (schedule " + wording.Cut(r.Schedule, maxSchedule) + "); the last, "
+	starts := startsText(r) + "; the last, "
 	switch run := r.Last; {
+	case r.EitherDay && run != nil && run.Cause == "":
+		return startsText(r), ""
 	case run == nil: // The Jobs could not be read.
 		return fmt.Sprintf("started its last Job at %s", moment(r.LastSchedule, now)), ""
 	case run.Name == "":
@@ -137,6 +177,27 @@ func scheduledText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	default:
 		return starts + run.Name + ", " + runText(run, now), ""
 	}
+}
+
+// startsText says when the CronJob starts Jobs, in words and with the schedule: */90 as minutes means each hour.
+func startsText(r *explain.CronJobReport) string {
+	schedule := wording.Cut(r.Schedule, maxSchedule)
+	switch {
+	case r.EitherDay:
+		return fmt.Sprintf("starts a Job %s (schedule %s; one of the two kinds of days is enough)", r.ScheduleText, schedule)
+	case r.ScheduleText == "" || len(r.ScheduleText) > maxSchedule:
+		return "starts its Jobs (schedule " + schedule + ")"
+	}
+	return fmt.Sprintf("starts a Job %s (schedule %s)", r.ScheduleText, schedule)
+}
+
+// byHandText describes a Job that a user created, and that is newer than those of the schedule.
+func byHandText(r *explain.CronJobReport, now time.Time) (what, why string) {
+	start := "runs its schedule; "
+	if r.LastSchedule == nil {
+		start = "has started no Job on its schedule; "
+	}
+	return start + r.ByHand.Name + ", created by hand, " + runText(r.ByHand, now), r.ByHand.Cause
 }
 
 // maxSchedule is the maximum length of a schedule in a sentence.
@@ -206,7 +267,7 @@ func timeOrNow(run *explain.OwnedRun, now time.Time) time.Time {
 
 // manualText counts the running Jobs that the CronJob did not start.
 func manualText(r *explain.CronJobReport) string {
-	if r.Manual == 0 {
+	if r.Manual == 0 || r.ByHand != nil {
 		return ""
 	}
 	return wording.Plural(r.Manual, "Job that was created by hand is running", "Jobs that were created by hand are running")
@@ -230,6 +291,8 @@ func cleanedUpText(r *explain.CronJobReport) string {
 	switch {
 	case none(r.SuccessfulJobsHistoryLimit) && succeeded:
 		return "Jobs that succeeded are deleted at once (successfulJobsHistoryLimit 0)"
+	case none(r.FailedJobsHistoryLimit) && r.Last != nil && r.Last.State == explain.OwnedFailed:
+		return "Jobs that failed are deleted at once (failedJobsHistoryLimit 0)"
 	case none(r.SuccessfulJobsHistoryLimit) && none(r.FailedJobsHistoryLimit):
 		return "finished Jobs are deleted at once (successfulJobsHistoryLimit and failedJobsHistoryLimit are 0)"
 	case none(r.FailedJobsHistoryLimit) && !succeeded:
@@ -269,11 +332,47 @@ func nextStartText(r *explain.CronJobReport, now time.Time) string {
 	if r.Next == nil {
 		return ""
 	}
-	text := fmt.Sprintf("the next start is at %s", moment(r.Next, now))
-	if r.ZoneAssumed {
-		text += ", if kube-controller-manager runs in UTC: no timeZone is set"
+	return "the next start is at " + moment(r.Next, now)
+}
+
+// zoneText says that starts may be at another hour, "" if the time zone is known.
+func zoneText(r *explain.CronJobReport) string {
+	if !r.ZoneAssumed || r.Next == nil {
+		return ""
+	}
+	return "no timeZone is set, so the schedule is in the time zone of kube-controller-manager, which is usually UTC"
+}
+
+// retriesLeftText says how far the Job is from its backoffLimit, "" for a Job without failures.
+func retriesLeftText(run *explain.OwnedRun) string {
+	if run == nil || run.Limit == nil || run.Limit.NoRetries || run.Limit.Used > run.Limit.Limit {
+		return ""
+	}
+	what, limit := "retries", run.Limit.Limit
+	if run.Limit.Unit == explain.LimitRestarts {
+		what = "restarts"
+	}
+	return fmt.Sprintf("this Job has used %s %s that its backoffLimit allows", wording.Of(int(run.Limit.Used), int(limit)), what)
+}
+
+// endlessText says what lets a Job that runs go on without an end, "" if it has a deadline or is stalled.
+func endlessText(r *explain.CronJobReport) string {
+	if r.Oldest == nil || r.Oldest.State != explain.OwnedRunning || r.ActiveDeadlineSeconds != nil {
+		return ""
+	}
+	text := "the Job has no activeDeadlineSeconds, so it may run forever"
+	if c := r.DefaultCommand; c != nil {
+		text += fmt.Sprintf("; its container %s has no command, so it runs the default one of image %s", c.Container, c.Image)
 	}
 	return text
+}
+
+// lastSuccessText says since when no run has succeeded.
+func lastSuccessText(r *explain.CronJobReport, now time.Time) string {
+	if r.LastSuccess == nil {
+		return "no run has succeeded yet"
+	}
+	return "the last success was at " + moment(r.LastSuccess, now)
 }
 
 // moment returns "03:00:00 UTC (2h ago)", with the date if it is another day.
@@ -309,12 +408,15 @@ const (
 	ReadEventsOfCronJob = "check with its events whether this is still so"
 	CorrectSchedule     = "correct the schedule"
 	FixReplacement      = "find out why the Job cannot be deleted: a missing permission, or an admission webhook"
+	SatisfyPolicy       = "have spec.jobTemplate do what the message asks for, or ask who runs this policy for an exception: the creation is retried automatically"
+	DeleteBlocking      = "to have the CronJob start its next Job without waiting for this one, delete it"
 	FreeJobQuota        = "check the quota, and free up some of it or raise it: delete Jobs that are not needed, or set ttlSecondsAfterFinished in the template to have finished Jobs deleted"
 	CorrectJobTemplate  = "correct spec.jobTemplate; the next Job then has it"
 	RetriedCreation     = "once nothing refuses it, the creation succeeds: it is retried automatically"
 	FindDeletionHolder  = "find out which finalizer keeps it"
 	CorrectRunTemplate  = "if the cause is in the pod template, correct it in spec.jobTemplate of the CronJob; Jobs that exist keep theirs"
 	DeleteStalledJobs   = "find the Jobs that cannot end, and delete them"
+	LetRunsEnd          = "let a run end before the next one starts: give the schedule a longer interval, or set concurrencyPolicy to Forbid, which skips starts"
 	ForbidOverlap       = "start no Job while one runs: set concurrencyPolicy to Forbid; activeDeadlineSeconds in spec.jobTemplate ends Jobs that hang"
 	DeleteManualJobs    = "find the Jobs that are not needed, and delete them"
 	KeepFailedJobs      = "keep the last failed Job, with its pods and logs: set failedJobsHistoryLimit"
@@ -338,7 +440,7 @@ var cronJobStatuses = map[explain.CronJobState]string{
 	explain.CronJobOverlap: "Waiting for a Job", explain.CronJobCannotReplace: "Cannot replace a Job",
 	explain.CronJobMissedStart: "Start missed", explain.CronJobManyMissed: "Starts missed",
 	explain.CronJobUnknownZone: "Unknown time zone", explain.CronJobBadSchedule: "Invalid schedule", explain.CronJobOverdue: "Overdue",
-	explain.CronJobPileUp: "Jobs pile up", explain.CronJobManualJobs: "Jobs by hand",
+	explain.CronJobPileUp: "Jobs pile up", explain.CronJobReplaces: "Replaces unfinished Jobs", explain.CronJobManualJobs: "Jobs by hand",
 }
 
 // CronJobStatus returns a state in words.

@@ -32,8 +32,11 @@ func suspendedText(p *explain.Problem, now time.Time) string {
 
 // suspendedNote says that Kueue, which suspended the Job, does not queue it.
 func suspendedNote(p *explain.Problem, _ time.Time) string {
-	if p.Suspension.OwnerRuns {
+	switch {
+	case p.Suspension.OwnerRuns:
 		return "there is no Workload of Kueue for either, so Kueue does not start the Job"
+	case p.Suspension.Stopped > 0:
+		return wording.Plural(p.Suspension.Stopped, "pod that ran was", "pods that ran were") + " deleted then; a new pod starts from the beginning"
 	}
 	return ""
 }

@@ -56,7 +56,7 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 		out = appendNew(out, onDisruptions(in, v.Disruptions))
 	}
 	if needsRetry(in, v.Family) {
-		out = appendNew(out, toRetry(in, failed, v.Family, options))
+		out = appendNew(out, toRetry(in, failed, v, options))
 	}
 	if !options.IsNarrow() {
 		out = append(out, onCronJob(in, failed)...)

@@ -223,7 +223,9 @@ func onCronJob(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 	if o == nil || o.Kind != "CronJob" || in.Decision.Outcome == reconcile.OutcomeComplete || !in.Decision.Failing() && len(failed.All) == 0 {
 		return nil
 	}
-	return advise(fmt.Sprintf(words.ChangeCronJob, o.Name), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+	out := advise(fmt.Sprintf(words.ChangeCronJob, o.Name), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+	out[0].OfOwner = true
+	return out
 }
 
 // onOutput returns the advice to read what the pods of a complete or running Job printed, as far as they exist and no other advice shows a
@@ -315,11 +317,11 @@ func needsRetry(in *facts.Facts, f *explain.Family) bool {
 
 // toRetry returns advice on running the missing part of a failed Job, or only the missing indexes among those that the report
 // covers.
-func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family, o explain.Options) []explain.Advice {
+func toRetry(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Advice {
 	if t := facts.ToolOf(in.Job); t.IsHook() { // A copy would not be the hook that the tool waits for.
 		return []explain.Advice{{Kind: explain.AdviceRerun, Text: words.RunHookAgain(t)}}
 	}
-	last := in.Job.Name
+	f, last := v.Family, in.Job.Name
 	if f != nil {
 		if m := f.Members[len(f.Members)-1]; !m.Pending {
 			last = m.Name // It includes the changes of earlier retries.
@@ -328,6 +330,9 @@ func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family, o ex
 	text, flags := words.RerunMissing, ""
 	if memory := moreMemory(in, failed.Example); memory != "" && last == in.Job.Name {
 		text, flags = words.RerunWithMoreMemory, memory
+	}
+	if d := in.Spec.ActiveDeadlineSeconds; d != nil && v.End != nil && v.End.EndedBy == explain.EndedByDeadline && v.End.Outlived == nil && v.End.Looped == "" && last == in.Job.Name {
+		text, flags = words.RerunWithMoreTime, " --patch "+shellWord(fmt.Sprintf(`{"spec":{"activeDeadlineSeconds":%d}}`, 2**d))
 	}
 	if in.Indexed() && o.IsNarrow() {
 		missing := covered(in, f, o)

@@ -114,9 +114,24 @@ func Suspended(in *facts.Facts) []explain.Problem {
 			p.Suspension.Manager, p.Suspension.OwnerRuns = by, in.OwnerRuns
 		}
 	default:
-		p.Suspension.Manager = by
+		p.Suspension.Manager, p.Suspension.Stopped = by, stoppedPods(in, p.Since)
 	}
 	return one(p)
+}
+
+// stoppedPods counts the pods that the controller deleted when the Job was suspended, according to its events.
+func stoppedPods(in *facts.Facts, suspended *metav1.Time) (n int) {
+	if suspended == nil {
+		return 0
+	}
+	const near = time.Minute
+	for i := range in.Events {
+		e := &in.Events[i]
+		if e.Pod == "" && e.Reason == "SuccessfulDelete" && e.Last.Sub(suspended.Time).Abs() < near {
+			n++
+		}
+	}
+	return n
 }
 
 // heldByKueue adds the reason why Kueue does not admit the Job, from its Workload, or else from the event with which Kueue
