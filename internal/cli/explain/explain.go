@@ -331,7 +331,9 @@ func (o *Options) lacksEvents(c *chosen, reports []explain.Report) bool {
 		r := jobset.Explain(c.jobSets[i], reports)
 		named = append(named, r.Named())
 	}
-	return slices.ContainsFunc(reports, func(r explain.Report) bool { return slices.Contains(named, r.Job.Name) && o.explainer.LacksEvents(&r) })
+	return slices.ContainsFunc(reports, func(r explain.Report) bool {
+		return slices.Contains(named, r.Job.Name) && o.explainer.LacksEvents(&r)
+	})
 }
 
 func cronJobReport(in *input.CronJob, reports []explain.Report) explain.CronJobReport {

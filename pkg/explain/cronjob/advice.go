@@ -69,20 +69,29 @@ func onRuns(r *explain.CronJobReport) (out []explain.Advice) {
 			out = append(out, one(words.DeleteStalledJobs, kubectl(r, "batchjob status --problems"))...)
 		}
 		return append(out, one(words.ForbidOverlap, patch(r, `{"spec":{"concurrencyPolicy":"Forbid"}}`))...)
-	case last == nil && r.ByHand == nil:
+	case r.ByHand != nil:
+		out = onRun(r, r.ByHand)
+	case last == nil:
 	case last.Name == "" && last.State != explain.OwnedSucceeded && ptr.Deref(r.FailedJobsHistoryLimit, 1) == 0:
 		out = one(words.KeepFailedJobs, patch(r, `{"spec":{"failedJobsHistoryLimit":1}}`))
-	case r.ByHand != nil && r.ByHand.Fix != nil:
-		out = []explain.Advice{*r.ByHand.Fix}
-	case last.Fix != nil:
-		out = append([]explain.Advice{*last.Fix}, one(words.CorrectRunTemplate, kubectl(r, "edit cronjob %s", name))...)
-	case slices.Contains([]explain.OwnedState{explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled}, last.State):
-		out = one(words.CorrectRunTemplate, kubectl(r, "edit cronjob %s", name))
+	default:
+		out = onRun(r, last)
 	}
 	if d := r.StartingDeadlineSeconds; d != nil && *d < words.TooShortToStart {
 		out = append(out, one(words.GiveMoreTimeToStart(*d), patch(r, moreTime))...)
 	}
 	return out
+}
+
+// onRun returns the advice on a Job with a problem: its own, and to correct the template.
+func onRun(r *explain.CronJobReport, run *explain.OwnedRun) (out []explain.Advice) {
+	if run.Fix != nil {
+		out = append(out, *run.Fix)
+	}
+	if out == nil && !slices.Contains([]explain.OwnedState{explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled}, run.State) {
+		return nil
+	}
+	return onTemplate(r, run, out)
 }
 
 func onOverlap(r *explain.CronJobReport) (out []explain.Advice) {
@@ -108,7 +117,7 @@ func onOverlap(r *explain.CronJobReport) (out []explain.Advice) {
 // onTemplate adds the advice to correct the template: a newer Job would have the same problem. A suspended Job only waits.
 func onTemplate(r *explain.CronJobReport, run *explain.OwnedRun, out []explain.Advice) []explain.Advice {
 	if run.State == explain.OwnedSuspended {
-		return out[:1]
+		return out[:min(len(out), 1)]
 	}
 	return append(out, one(words.CorrectRunTemplate, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))...)
 }

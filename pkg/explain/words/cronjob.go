@@ -32,7 +32,11 @@ func firstSentence(clauses []string) (sentence string, notes []string) {
 // CronJobText describes the state of a CronJob: the answer, and what adds to it.
 func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, notes []string) {
 	what, why := cronJobWhat(r, now)
-	clauses := withCause(why, append([]string{"CronJob " + r.Name + " " + what}, shorterTexts(r, now)...)...)
+	text := "CronJob " + r.Name + " " + what
+	clauses := withCause(why, append([]string{text}, shorterTexts(r, now)...)...)
+	if r.State == explain.CronJobOverlap && r.Oldest != nil && !strings.HasPrefix(clauses[0], text) {
+		clauses = append(clauses, "its Job "+r.Oldest.Name+" "+runText(r.Oldest, now))
+	}
 	if r.State == explain.CronJobCreationRefused {
 		clauses = refusedClauses("CronJob "+r.Name+" cannot create its Jobs: ", r.Refusal)
 	}
@@ -62,27 +66,6 @@ func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, note
 		clauses = append(clauses, lastStartText(r, now))
 	}
 	return firstSentence(append(clauses, shortDeadlineText(r)))
-}
-
-// shorterTexts leave more room for a cause. The name of the Job has the name of the CronJob, too.
-func shorterTexts(r *explain.CronJobReport, now time.Time) []string {
-	switch {
-	case r.State == explain.CronJobOverlap && r.Oldest != nil:
-		state := strings.ToLower(string(r.Oldest.State))
-		return []string{
-			fmt.Sprintf("Job %s blocks CronJob %s (Forbid): it %s", r.Oldest.Name, r.Name, runText(r.Oldest, now)),
-			fmt.Sprintf("Job %s is %s and blocks the CronJob (Forbid)", r.Oldest.Name, state),
-			"It starts no Job (Forbid)",
-		}
-	case r.State == explain.CronJobPileUp && r.Stalled > 0:
-		return []string{fmt.Sprintf("%d of %s are stalled", r.Stalled, wording.Plural(r.Running, "Job", "Jobs"))}
-	case r.State == explain.CronJobScheduled && r.ByHand != nil:
-		return []string{"Job " + r.ByHand.Name + ", created by hand, " + runText(r.ByHand, now)}
-	case r.State == explain.CronJobScheduled && r.Last != nil && r.Last.Name != "":
-		text := runText(r.Last, now)
-		return []string{"The last Job, " + r.Last.Name + ", " + text, "The last Job " + text}
-	}
-	return nil
 }
 
 // cronJobWhat returns the first clause, which follows the name, and the cause of what it says.
@@ -117,15 +100,6 @@ func cronJobWhat(r *explain.CronJobReport, now time.Time) (what, why string) {
 		return missedText(r, now), ""
 	}
 	return scheduledText(r, now)
-}
-
-// replacesText describes a CronJob whose starts end the runs before they have ended by themselves.
-func replacesText(r *explain.CronJobReport, now time.Time) (what, why string) {
-	text := fmt.Sprintf("deletes each run at the next start, before it has ended (concurrencyPolicy Replace): %s so far", wording.Plural(r.Replaced, "Job", "Jobs"))
-	if run := r.Last; run != nil && run.Name != "" && run.State != explain.OwnedRunning {
-		return text + "; the last, " + run.Name + ", " + runText(run, now), run.Cause
-	}
-	return text, ""
 }
 
 func missedText(r *explain.CronJobReport, now time.Time) string {
@@ -177,27 +151,6 @@ func scheduledText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	default:
 		return starts + run.Name + ", " + runText(run, now), ""
 	}
-}
-
-// startsText says when the CronJob starts Jobs, in words and with the schedule: */90 as minutes means each hour.
-func startsText(r *explain.CronJobReport) string {
-	schedule := wording.Cut(r.Schedule, maxSchedule)
-	switch {
-	case r.EitherDay:
-		return fmt.Sprintf("starts a Job %s (schedule %s; one of the two kinds of days is enough)", r.ScheduleText, schedule)
-	case r.ScheduleText == "" || len(r.ScheduleText) > maxSchedule:
-		return "starts its Jobs (schedule " + schedule + ")"
-	}
-	return fmt.Sprintf("starts a Job %s (schedule %s)", r.ScheduleText, schedule)
-}
-
-// byHandText describes a Job that a user created, and that is newer than those of the schedule.
-func byHandText(r *explain.CronJobReport, now time.Time) (what, why string) {
-	start := "runs its schedule; "
-	if r.LastSchedule == nil {
-		start = "has started no Job on its schedule; "
-	}
-	return start + r.ByHand.Name + ", created by hand, " + runText(r.ByHand, now), r.ByHand.Cause
 }
 
 // maxSchedule is the maximum length of a schedule in a sentence.
@@ -335,46 +288,6 @@ func nextStartText(r *explain.CronJobReport, now time.Time) string {
 	return "the next start is at " + moment(r.Next, now)
 }
 
-// zoneText says that starts may be at another hour, "" if the time zone is known.
-func zoneText(r *explain.CronJobReport) string {
-	if !r.ZoneAssumed || r.Next == nil {
-		return ""
-	}
-	return "no timeZone is set, so the schedule is in the time zone of kube-controller-manager, which is usually UTC"
-}
-
-// retriesLeftText says how far the Job is from its backoffLimit, "" for a Job without failures.
-func retriesLeftText(run *explain.OwnedRun) string {
-	if run == nil || run.Limit == nil || run.Limit.NoRetries || run.Limit.Used > run.Limit.Limit {
-		return ""
-	}
-	what, limit := "retries", run.Limit.Limit
-	if run.Limit.Unit == explain.LimitRestarts {
-		what = "restarts"
-	}
-	return fmt.Sprintf("this Job has used %s %s that its backoffLimit allows", wording.Of(int(run.Limit.Used), int(limit)), what)
-}
-
-// endlessText says what lets a Job that runs go on without an end, "" if it has a deadline or is stalled.
-func endlessText(r *explain.CronJobReport) string {
-	if r.Oldest == nil || r.Oldest.State != explain.OwnedRunning || r.ActiveDeadlineSeconds != nil {
-		return ""
-	}
-	text := "the Job has no activeDeadlineSeconds, so it may run forever"
-	if c := r.DefaultCommand; c != nil {
-		text += fmt.Sprintf("; its container %s has no command, so it runs the default one of image %s", c.Container, c.Image)
-	}
-	return text
-}
-
-// lastSuccessText says since when no run has succeeded.
-func lastSuccessText(r *explain.CronJobReport, now time.Time) string {
-	if r.LastSuccess == nil {
-		return "no run has succeeded yet"
-	}
-	return "the last success was at " + moment(r.LastSuccess, now)
-}
-
 // moment returns "03:00:00 UTC (2h ago)", with the date if it is another day.
 func moment(t *metav1.Time, now time.Time) string {
 	if t.IsZero() {
@@ -392,45 +305,6 @@ func detail(r *explain.CronJobReport) string {
 		return "no event says why"
 	}
 	return wording.Shorten(r.Details[0], maxUnquoted)
-}
-
-// Advice on CronJobs.
-const (
-	ResumeCronJob       = "resume it; if starts were missed meanwhile, the last of them is made up for at once, unless startingDeadlineSeconds has passed"
-	CheckOverlappingJob = "find out what the Job that is still running does"
-	CheckStalledJob     = "resolve what the Job waits for, or delete it: the CronJob then starts its next Job"
-	DeleteOutdated      = "if the CronJob has been corrected since, delete this Job: the next one has the current template"
-	LimitRunTime        = "if it should have ended by now, give the next Jobs a deadline, after which they fail: set activeDeadlineSeconds in spec.jobTemplate.spec"
-	AllowReplacement    = "if an older Job is worth less than a newer one, end it when the next start is due: set concurrencyPolicy to Replace"
-	StartMissedNow      = "start the missed Job now, if it is still needed"
-	LimitMissedStarts   = "compare the clocks of the control plane's machines, and count only starts of the last minutes as missed: set startingDeadlineSeconds"
-	SetKnownZone        = "set a timeZone that it knows, such as Etc/UTC, or update its time zone data"
-	ReadEventsOfCronJob = "check with its events whether this is still so"
-	CorrectSchedule     = "correct the schedule"
-	FixReplacement      = "find out why the Job cannot be deleted: a missing permission, or an admission webhook"
-	SatisfyPolicy       = "have spec.jobTemplate do what the message asks for, or ask who runs this policy for an exception: the creation is retried automatically"
-	DeleteBlocking      = "to have the CronJob start its next Job without waiting for this one, delete it"
-	FreeJobQuota        = "check the quota, and free up some of it or raise it: delete Jobs that are not needed, or set ttlSecondsAfterFinished in the template to have finished Jobs deleted"
-	CorrectJobTemplate  = "correct spec.jobTemplate; the next Job then has it"
-	RetriedCreation     = "once nothing refuses it, the creation succeeds: it is retried automatically"
-	FindDeletionHolder  = "find out which finalizer keeps it"
-	CorrectRunTemplate  = "if the cause is in the pod template, correct it in spec.jobTemplate of the CronJob; Jobs that exist keep theirs"
-	DeleteStalledJobs   = "find the Jobs that cannot end, and delete them"
-	LetRunsEnd          = "let a run end before the next one starts: give the schedule a longer interval, or set concurrencyPolicy to Forbid, which skips starts"
-	ForbidOverlap       = "start no Job while one runs: set concurrencyPolicy to Forbid; activeDeadlineSeconds in spec.jobTemplate ends Jobs that hang"
-	DeleteManualJobs    = "find the Jobs that are not needed, and delete them"
-	KeepFailedJobs      = "keep the last failed Job, with its pods and logs: set failedJobsHistoryLimit"
-)
-
-// TooShortToStart is the startingDeadlineSeconds below which the controller may miss every start.
-const TooShortToStart = 10
-
-// GiveMoreTimeToStart returns advice on a startingDeadlineSeconds that was exceeded.
-func GiveMoreTimeToStart(seconds int64) string {
-	if seconds < TooShortToStart {
-		return "raise startingDeadlineSeconds: the controller may look at a CronJob only every 10s, so a smaller value may miss every start"
-	}
-	return "raise startingDeadlineSeconds, so that a late start still counts"
 }
 
 // cronJobStatuses are the states of CronJobs in words.
