@@ -156,18 +156,24 @@ func decideByRuns(r *explain.CronJobReport) {
 // deletedJob matches the message of the event SuccessfulDelete.
 var deletedJob = lazyregexp.New(`^Deleted job (\S+)$`)
 
-// replaced counts the Jobs that the CronJob deleted although nothing shows that they had finished, after its last success.
+// replaced counts the Jobs that the CronJob deleted before they had finished, after its last success. Only a Job whose creation events
+// still show is one of them: the end of an older one, which the history limit removes, is forgotten.
 func replaced(in *input.CronJob) (n int32) {
-	finished := map[string]bool{}
+	open := map[string]bool{}
+	for i := range in.Events {
+		if e := &in.Events[i]; e.Reason == "SuccessfulCreate" {
+			open[createdJob.Group(e.Message)] = true
+		}
+	}
 	for i := range in.Events {
 		if job, _ := completion(in.Events[i].Message); job != "" {
-			finished[job] = true
+			delete(open, job)
 		}
 	}
 	for i := range in.Events {
 		e := &in.Events[i]
 		job := deletedJob.Group(e.Message)
-		if e.Reason == "SuccessfulDelete" && job != "" && !finished[job] && e.Last.After(timeOf(in.CronJob.Status.LastSuccessfulTime)) {
+		if e.Reason == "SuccessfulDelete" && open[job] && e.Last.After(timeOf(in.CronJob.Status.LastSuccessfulTime)) {
 			n++
 		}
 	}

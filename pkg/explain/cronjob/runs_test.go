@@ -136,8 +136,9 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 		"each start deletes the run before": {
 			change: active(batchv1.ReplaceConcurrent, "backup-3"), jobs: []run{jobNamed("backup-3", time.Minute, nil)}, state: explain.CronJobReplaces,
 			events: []input.Event{
+				event("SuccessfulDelete", "Deleted job backup-0", 3*time.Hour), event("SuccessfulCreate", "Created job backup-1", 3*time.Hour),
 				event("SawCompletedJob", "Saw completed job: backup-1, condition: Failed", 3*time.Hour), event("SuccessfulDelete", "Deleted job backup-1", 2*time.Hour),
-				event("SuccessfulDelete", "Deleted job backup-2", time.Minute),
+				event("SuccessfulCreate", "Created job backup-2", 2*time.Minute), event("SuccessfulDelete", "Deleted job backup-2", time.Minute),
 			},
 			first: "CronJob backup deletes each run at the next start, before it has ended (concurrencyPolicy Replace): 1 Job so far; no run has succeeded yet",
 		},

@@ -36,7 +36,7 @@ func suspendedNote(p *explain.Problem, _ time.Time) string {
 	case p.Suspension.OwnerRuns:
 		return "there is no Workload of Kueue for either, so Kueue does not start the Job"
 	case p.Suspension.Stopped > 0:
-		return wording.Plural(p.Suspension.Stopped, "pod that ran was", "pods that ran were") + " deleted then; a new pod starts from the beginning"
+		return wording.Plural(p.Suspension.Stopped, "pod was", "pods were") + " deleted then; a new pod starts from the beginning"
 	}
 	return ""
 }
