@@ -162,7 +162,7 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 		},
 		"the cause is too long for the sentence": {
 			jobs:  []run{jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeFailed, "container upload-to-the-other-region exited with code 1: host name minio.minio.svc.cluster.local could not be resolved"))},
-			state: explain.CronJobScheduled, first: "The last Job failed 8h59m ago: container upload-to-the-other-region exited with code 1: host name minio.minio.svc.cluster.local could not be resolved.",
+			state: explain.CronJobScheduled, first: "Job backup-1 failed 8h59m ago: container upload-to-the-other-region exited with code 1: host name minio.minio.svc.cluster.local could not be resolved.",
 		},
 		"the cause fits without the name of the CronJob": {
 			jobs:  []run{jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeFailed, "container upload exited with code 1: host name minio.minio.svc.cluster.local could not be resolved"))},

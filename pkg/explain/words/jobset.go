@@ -17,7 +17,7 @@ func JobSetText(r *explain.JobSetReport, now time.Time) (sentence string, notes 
 	texts := []string{start + what}
 	if r.Job != nil && r.State == explain.JobSetRunning {
 		state := runText(r.Job, now)
-		texts = append(texts, fmt.Sprintf("Job %s of JobSet %s %s", r.Job.Name, r.Name, state), "Its Job "+r.Job.Name+" "+state, "Its Job "+state)
+		texts = append(texts, fmt.Sprintf("Job %s of JobSet %s %s", r.Job.Name, r.Name, state), "Its Job "+r.Job.Name+" "+state)
 	}
 	clauses := append(withCause(why, texts...), decidedText(r))
 	if r.State == explain.JobSetCreationRefused && why == "" {

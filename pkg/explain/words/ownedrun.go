@@ -123,9 +123,6 @@ func runText(run *explain.OwnedRun, now time.Time) string {
 	}[run.State]
 }
 
-// minCause is the room that the beginning of a cause needs.
-const minCause = 60
-
 // withCause returns a clause with its cause after a colon: the first of the texts that leaves room for the cause, or else the last, with
 // the beginning and the end of the cause. A cause that would lose one of them is a clause of its own.
 func withCause(cause string, texts ...string) []string {
@@ -138,9 +135,6 @@ func withCause(cause string, texts ...string) []string {
 		if utf8.RuneCountInString(start+cause) < maxSentence {
 			return []string{start + cause}
 		}
-	}
-	if list := strings.HasSuffix(cause, "…"); list && room(start) >= minCause { // It has been cut before, so its end says no more than its beginning.
-		return []string{wording.Cut(start+cause, maxSentence-1)}
 	}
 	short := wording.Shorten(cause, max(room(start), 0))
 	if _, end, cut := strings.Cut(short, "… "); cut && strings.HasSuffix(cause, end) {
