@@ -412,6 +412,11 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 // IsOfQuota reports whether a quota refuses the object.
 func (r *Refusal) IsOfQuota() bool { return r.Kind == RefusalQuota || r.Kind == RefusalQuotaNeeds }
 
+// IsOfPolicy reports whether a policy or webhook denies what is created, which may be changed to satisfy it.
+func (r *Refusal) IsOfPolicy() bool {
+	return slices.Contains([]RefusalKind{RefusalPolicy, RefusalWebhook, RefusalGatekeeper, RefusalKyverno}, r.Kind)
+}
+
 // IsOfTemplate reports whether the pod template has to change.
 func (r *Refusal) IsOfTemplate() bool { return r.row().ofTemplate && len(r.Injected) == 0 }
 

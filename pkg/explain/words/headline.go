@@ -50,7 +50,11 @@ func summary(a *Answer) string {
 		return ""
 	case a.Outcome == reconcile.OutcomeOpen && one:
 		if a.Active > 0 {
-			return wording.Plural(a.Active, "pod is", "pods are") + " active"
+			text := wording.Plural(a.Active, "pod is", "pods are") + " active"
+			if a.HelmGaveUp {
+				text += "; " + helmWaits
+			}
+			return text
 		}
 		return "no pod is active"
 	case a.Outcome != reconcile.OutcomeOpen && a.Failed > 0:

@@ -43,7 +43,9 @@ type Answer struct {
 	// Active is the number of active pods, and Failures the number of failures.
 	Active, Failures int32
 	// WillFail reports whether the Job can no longer succeed.
-	WillFail     bool
+	WillFail bool
+	// HelmGaveUp is set if Helm's default timeout for the Job, its hook, is over.
+	HelmGaveUp   bool
 	IndexBackoff *IndexBackoff
 	Mostly       *Mostly
 
@@ -158,6 +160,9 @@ func answer(a *Answer) []string {
 		return openClauses(a, "The Job is in back-off for another "+wording.Age(*a.Backoff), progress)
 	}
 	clauses := openClauses(a, "The Job is running", fmt.Sprintf("%s, %s active", progress, wording.Plural(a.Active, "pod is", "pods are")))
+	if a.HelmGaveUp {
+		clauses = append(clauses, helmWaits)
+	}
 	if a.WillFail {
 		clauses = append(clauses, fmt.Sprintf("it will eventually fail, because %s failed", wording.Plural(a.Failed, "index has", "indexes have")))
 	}
@@ -214,6 +219,9 @@ func notes(a *Answer) (all []string) {
 	}
 	return all
 }
+
+// helmWaits says why Helm may have reported that a hook failed, although it runs.
+const helmWaits = "Helm waits 5m for a hook unless its --timeout is longer, and the Job goes on after that"
 
 // inBackoff reports whether no pod runs until the back-off of the Job ends.
 func (a *Answer) inBackoff() bool { return a.Backoff != nil && a.Active == 0 }

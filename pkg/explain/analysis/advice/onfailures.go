@@ -235,7 +235,9 @@ func onCronJob(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 	if o == nil || o.Kind != "CronJob" || in.Decision.Outcome == reconcile.OutcomeComplete || !in.Decision.Failing() && len(failed.All) == 0 {
 		return nil
 	}
-	return advise(fmt.Sprintf(words.ChangeCronJob, o.Name), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+	out := advise(fmt.Sprintf(words.ChangeCronJob, o.Name), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+	out[0].OfOwner = true
+	return out
 }
 
 // onOutput returns the advice to read what the pods of a complete or running Job printed, as far as they exist and no other advice shows a
@@ -338,7 +340,7 @@ func toRetry(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Op
 	if t := facts.ToolOf(in.Job); t.IsHook() { // A copy would not be the hook that the tool waits for.
 		return []explain.Advice{{Kind: explain.AdviceRerun, Text: words.RunHookAgain(t)}}
 	}
-	last := in.Job.Name
+	f, last := v.Family, in.Job.Name
 	if f != nil {
 		if m := f.Members[len(f.Members)-1]; !m.Pending {
 			last = m.Name // It includes the changes of earlier retries.

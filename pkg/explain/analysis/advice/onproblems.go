@@ -332,7 +332,11 @@ func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advic
 	case p.Suspension.Owner != nil:
 		return advise(words.AskOwner, kubectl(in.Job, "get %s %s", strings.ToLower(shellWord(p.Suspension.Owner.Kind)), shellWord(p.Suspension.Owner.Name)))
 	}
-	return advise(words.Resume, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"suspend":false}}'`, jobWord(in.Job)))
+	text := words.Resume
+	if by := p.Suspension.Manager; by != "" && !strings.HasPrefix(by, "kubectl") {
+		text = fmt.Sprintf(words.ResumeAfter, by)
+	}
+	return advise(text, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"suspend":false}}'`, jobWord(in.Job)))
 }
 
 func onNoParallelism(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice {
