@@ -187,7 +187,8 @@ func sentences(text string, most int) string {
 }
 
 // LastClauses returns the end of an error that wraps others, its most specific part: the clauses after a colon that fit into the
-// given number of characters, but at least one. A field stays with its value that is not allowed, or with its limit (">= 2").
+// given number of characters, but at least one. A field stays with its value that is not allowed, or with its limit (">= 2"), and a file with
+// what the system says about it.
 func LastClauses(message string, most int) string {
 	last, quoted, depth := "", false, 0
 	quotes, fields := strings.Count(message, `"`)%2 == 0, invalid.FindAllStringIndex(message, -1)
@@ -204,6 +205,9 @@ func LastClauses(message string, most int) string {
 				continue
 			}
 			clauses := message[clauseAt(i, fields):]
+			if last == "" && aboutFile.MatchString(clauses) {
+				continue
+			}
 			if last != "" && !fits(clauses, most) {
 				return last
 			}
@@ -215,6 +219,9 @@ func LastClauses(message string, most int) string {
 	}
 	return last
 }
+
+// aboutFile matches what the system says about a file.
+var aboutFile = lazyregexp.New(`^(?i:no such file or directory|not a directory|is a directory|read-only file system|exec format error)\W*$`)
 
 // clauseAt returns where the clause begins that follows a colon, or the field that the colon is a part of.
 func clauseAt(colon int, fields [][]int) int {

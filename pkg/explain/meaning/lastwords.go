@@ -236,5 +236,9 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // lastWords returns the end of a message that wraps errors, its most specific part.
 func lastWords(message string) string {
-	return wording.LastClauses(wording.Unwrapped(message), maxDetail)
+	words := wording.LastClauses(wording.Unwrapped(message), maxDetail)
+	if strings.Count(words, "'")%2 == 1 { // The end of a quotation that began earlier.
+		words = strings.TrimSuffix(words, "'")
+	}
+	return strings.TrimSpace(words)
 }

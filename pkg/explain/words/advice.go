@@ -57,7 +57,6 @@ const (
 	CheckGarbageCollector = "check whether kube-controller-manager is running: its garbage collector removes the finalizer"
 	CheckPodsLeft         = "check which of its pods are left"
 	CorrectImageName      = "{recreate} with the correct name of the image"
-	RunAsNonRoot          = "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
 	RemovePod             = "once it is sure that its containers no longer run, remove the pod's object, so that the Job goes on"
 	DeleteHeld            = "delete the pod, which then counts as failed, so that another one is created"
 )

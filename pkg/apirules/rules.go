@@ -94,7 +94,7 @@ func pathsOf(table func() []rule) func() []path {
 }
 
 // apply checks the values of a table's fields in an object, which is at this path; nil is the top.
-func apply(found *problems, paths []path, object map[string]any, name string, at *field.Path) {
+func apply(found *Problems, paths []path, object map[string]any, name string, at *field.Path) {
 	for _, p := range paths {
 		visit(&value{owner: name, is: object}, p.steps, func(v *value) {
 			if message, fix := p.check(v); message != "" {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func checkResources(found *problems, spec *corev1.PodSpec, r *corev1.ResourceRequirements, path *field.Path) {
+func checkResources(found *Problems, spec *corev1.PodSpec, r *corev1.ResourceRequirements, path *field.Path) {
 	limits, requests := path.Child("limits"), path.Child("requests")
 	for _, name := range slices.Sorted(maps.Keys(r.Limits)) {
 		checkQuantity(found, name, r.Limits[name], limits.Key(string(name)))
@@ -37,7 +37,7 @@ func checkResources(found *problems, spec *corev1.PodSpec, r *corev1.ResourceReq
 }
 
 // checkPodResources checks the resources of the pod itself, which are for all of its containers together.
-func checkPodResources(found *problems, spec *corev1.PodSpec, path *field.Path) {
+func checkPodResources(found *Problems, spec *corev1.PodSpec, path *field.Path) {
 	if spec.Resources == nil {
 		return
 	}
@@ -88,7 +88,7 @@ func isHugePages(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-func checkQuantity(found *problems, name corev1.ResourceName, value resource.Quantity, path *field.Path) {
+func checkQuantity(found *Problems, name corev1.ResourceName, value resource.Quantity, path *field.Path) {
 	text := shorten(string(name))
 	switch {
 	case !isResource(name):

@@ -12,7 +12,7 @@ import (
 )
 
 // checkContainers checks conditions between fields of containers, and between containers: they must not share names.
-func checkContainers(found *problems, spec *corev1.PodSpec, path *field.Path, added []string) {
+func checkContainers(found *Problems, spec *corev1.PodSpec, path *field.Path, added []string) {
 	names, taken := map[string]bool{}, hostPorts{}
 	for i := range spec.Containers {
 		container, at := &spec.Containers[i], path.Child("containers").Index(i)
@@ -33,7 +33,7 @@ func IsSidecar(container *corev1.Container) bool {
 }
 
 // checkContainer checks a container; names holds the names of earlier containers.
-func checkContainer(found *problems, spec *corev1.PodSpec, container *corev1.Container, path *field.Path, names map[string]bool, added []string) {
+func checkContainer(found *Problems, spec *corev1.PodSpec, container *corev1.Container, path *field.Path, names map[string]bool, added []string) {
 	name := container.Name
 	if name != "" && names[name] {
 		found.add("container-name-twice", path.Child("name"), "give each container its own name", "there is already a container %q", shorten(name))
@@ -52,7 +52,7 @@ func checkContainer(found *problems, spec *corev1.PodSpec, container *corev1.Con
 }
 
 // checkMounts checks the volumes that a container uses.
-func checkMounts(found *problems, spec *corev1.PodSpec, container *corev1.Container, path *field.Path, added []string) {
+func checkMounts(found *Problems, spec *corev1.PodSpec, container *corev1.Container, path *field.Path, added []string) {
 	privileged := container.SecurityContext != nil && ptr.Deref(container.SecurityContext.Privileged, false)
 	for i := range container.VolumeMounts {
 		mount, at := &container.VolumeMounts[i], path.Child("volumeMounts").Index(i)
@@ -77,7 +77,7 @@ func checkMounts(found *problems, spec *corev1.PodSpec, container *corev1.Contai
 }
 
 // checkVolumeRef checks that the pod has a volume, or that a controller adds it.
-func checkVolumeRef(found *problems, name string, path *field.Path, spec *corev1.PodSpec, added []string) {
+func checkVolumeRef(found *Problems, name string, path *field.Path, spec *corev1.PodSpec, added []string) {
 	volumes := slices.Clone(added)
 	for i := range spec.Volumes {
 		volumes = append(volumes, spec.Volumes[i].Name)
@@ -114,7 +114,7 @@ func valueOrSource(v *value) (string, string) {
 type hostPorts map[corev1.ContainerPort]bool
 
 // checkHostPorts checks ports of the node, which containers that run at the same time cannot share.
-func checkHostPorts(found *problems, ports []corev1.ContainerPort, path *field.Path, taken hostPorts, hostNetwork bool) {
+func checkHostPorts(found *Problems, ports []corev1.ContainerPort, path *field.Path, taken hostPorts, hostNetwork bool) {
 	for i := range ports {
 		port, at := &ports[i], path.Index(i).Child("hostPort")
 		if port.HostPort == 0 {
