@@ -87,7 +87,7 @@ type Step struct {
 // IsWait reports whether the step is the end of one of Report.Waits, and nothing else.
 func (s *Step) IsWait() bool {
 	switch s.Kind {
-	case StepTTL, StepBackoff, StepIndexBackoff, StepDeadline:
+	case StepTTL, StepBackoff, StepIndexBackoff, StepDeadline, StepTerminated:
 		return true
 	}
 	return false

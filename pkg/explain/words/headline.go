@@ -86,12 +86,12 @@ func causeClauses(c *explain.Cause) []string {
 	case c.Ending != nil:
 		return endingQuote(c).clauses(c.Text+killedWith(c), room(""))
 	case c.Error != nil:
-		return meant(c.Error, "").clauses(c.Text+limitsClause(c), room(""))
-	case line != "":
-		return output(line).clauses(c.Text+limitsClause(c), room(""))
+		return meant(c.Error, "").clauses(c.Text+limitsClause(c.Container, c.MemoryLimit, c.Also), room(""))
+	case line != "" && len(c.After) == 0:
+		return output(line).clauses(c.Text+limitsClause(c.Container, c.MemoryLimit, c.Also), room(""))
 	case c.MemoryLimit != nil:
-		return []string{c.Text + limitsClause(c)}
-	case c.ExitCode == nil:
+		return []string{c.Text + limitsClause(c.Container, c.MemoryLimit, c.Also)}
+	case c.ExitCode == nil || len(c.After) > 0:
 		return []string{wording.Join(": ", c.Text, c.Meaning)}
 	}
 	return []string{wording.Join(": ", c.Text, cause.Meaning(*c.ExitCode, c.Reason))}

@@ -119,7 +119,7 @@ func TestPodsOwnMessageIsTheCause(t *testing.T) {
 	killed := func(p *corev1.Pod) { explaintest.Exits(137, "Error", 11*time.Minute)(p) }
 	const low = "The node was low on resource: ephemeral-storage. Threshold quantity: 16023864137, available: 12671572Ki. Container build was using 1639680Ki, request is 0, has larger consumption of ephemeral-storage. "
 	for name, tc := range map[string]struct{ reason, message, disruption, why, first, detail string }{
-		"node low":          {"Evicted", low, "TerminationByKubelet", low, "pod was evicted by the kubelet: “The node was low on resource: ephemeral-storage”", "larger consumption"},
+		"node low":          {"Evicted", low, "TerminationByKubelet", low, "pod was evicted by the kubelet: “The node was low on resource: ephemeral-storage. … Container build was using 1639680Ki, request is 0”", "larger consumption"},
 		"own limit":         {"Evicted", "Pod ephemeral local storage usage exceeds the total limit of containers 2Gi. ", "", "", "pod was evicted by the kubelet: “Pod ephemeral local storage usage exceeds the total limit of containers 2Gi”", "raise the limit"},
 		"empty dir":         {"Evicted", `Usage of EmptyDir volume "scratch" exceeds the limit "1Gi". `, "", "", `pod was evicted by the kubelet: “Usage of EmptyDir volume "scratch" exceeds the limit "1Gi"”`, "raise the limit"},
 		"node shutdown":     {"Terminated", "Pod was terminated in response to imminent node shutdown.", "TerminationByKubelet", "", "pod was terminated because its node shut down", "imminent node shutdown"},

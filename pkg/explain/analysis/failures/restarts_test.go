@@ -197,7 +197,7 @@ func TestOneRestartDoesNotHideDrainedNodes(t *testing.T) {
 		events        []input.Event
 		want          string
 	}{
-		"drained long before":             {3, 5, []input.Event{known(drained, 4, 30*time.Minute), known(last, 1, 10*time.Minute)}, "5 pods failed, and backoffLimit 3 allows 3 retries"},
+		"drained long before":             {3, 5, []input.Event{known(drained, 4, 30*time.Minute), known(last, 1, 10*time.Minute)}, "5 pods failed (parallelism 2), and backoffLimit 3 allows 3 retries"},
 		"the drained one was restarted":   {2, 3, []input.Event{known(drainedAfterExit7, 3, 10*time.Minute)}, "3 pods failed, and backoffLimit 2 allows 2 retries"},
 		"drained, but within the limit":   {3, 3, []input.Event{known(drained, 2, 30*time.Minute), known(last, 1, 10*time.Minute)}, "and backoffLimit 3 allows no more"},
 		"stopped by the controller alone": {1, 3, []input.Event{known(last, 3, 10*time.Minute)}, "and backoffLimit 1 allows no more; it last exited with code 7"},

@@ -114,21 +114,19 @@ func Suspended(in *facts.Facts) []explain.Problem {
 			p.Suspension.Manager, p.Suspension.OwnerRuns = by, in.OwnerRuns
 		}
 	default:
-		p.Suspension.Manager, p.Suspension.Stopped = by, stoppedPods(in, p.Since)
+		p.Suspension.Manager = by
+	}
+	if p.Controller != explain.Kueue {
+		p.Suspension.Stopped = stoppedBySuspension(in)
 	}
 	return one(p)
 }
 
-// stoppedPods counts the pods that the controller deleted when the Job was suspended, according to its events.
-func stoppedPods(in *facts.Facts, suspended *metav1.Time) (n int) {
-	if suspended == nil {
-		return 0
-	}
-	const near = time.Minute
-	for i := range in.Events {
-		e := &in.Events[i]
-		if e.Pod == "" && e.Reason == "SuccessfulDelete" && e.Last.Sub(suspended.Time).Abs() < near {
-			n++
+// stoppedBySuspension returns the number of pods that the controller deleted when the Job was suspended.
+func stoppedBySuspension(in *facts.Facts) (n int32) {
+	for i := range in.Deletions {
+		if d := &in.Deletions[i]; in.StopReason(d.At) == explain.StoppedSuspended {
+			n += d.Count
 		}
 	}
 	return n
