@@ -160,6 +160,9 @@ func answer(a *Answer) []string {
 		return openClauses(a, "The Job is in back-off for another "+wording.Age(*a.Backoff), progress)
 	}
 	clauses := openClauses(a, "The Job is running", fmt.Sprintf("%s, %s active", progress, wording.Plural(a.Active, "pod is", "pods are")))
+	if a.HelmGaveUp {
+		clauses = append(clauses, helmWaits)
+	}
 	if a.WillFail {
 		clauses = append(clauses, fmt.Sprintf("it will eventually fail, because %s failed", wording.Plural(a.Failed, "index has", "indexes have")))
 	}
@@ -205,14 +208,8 @@ func openClauses(a *Answer, state, numbers string) []string {
 // LongRun is the time after which a Job without a deadline has run for long.
 const LongRun = time.Hour
 
-// helmWaits says why Helm may have reported that a hook failed, although it runs.
-const helmWaits = "Helm waits 5m for a hook unless its --timeout is longer, and the Job goes on after that"
-
 // notes returns what explains a Job that runs without a problem.
 func notes(a *Answer) (all []string) {
-	if a.HelmGaveUp && a.Active > 0 {
-		all = append(all, helmWaits)
-	}
 	if n := a.Completions; n != nil && a.Parallelism > *n && a.Active > 0 {
 		all = append(all, fmt.Sprintf("completions %d needs no more pods at once, although parallelism is %d", *n, a.Parallelism))
 	}
@@ -222,6 +219,9 @@ func notes(a *Answer) (all []string) {
 	}
 	return all
 }
+
+// helmWaits says why Helm may have reported that a hook failed, although it runs.
+const helmWaits = "Helm waits 5m for a hook unless its --timeout is longer, and the Job goes on after that"
 
 // inBackoff reports whether no pod runs until the back-off of the Job ends.
 func (a *Answer) inBackoff() bool { return a.Backoff != nil && a.Active == 0 }

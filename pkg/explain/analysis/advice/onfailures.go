@@ -340,7 +340,7 @@ func toRetry(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Op
 	if t := facts.ToolOf(in.Job); t.IsHook() { // A copy would not be the hook that the tool waits for.
 		return []explain.Advice{{Kind: explain.AdviceRerun, Text: words.RunHookAgain(t)}}
 	}
-	last := in.Job.Name
+	f, last := v.Family, in.Job.Name
 	if f != nil {
 		if m := f.Members[len(f.Members)-1]; !m.Pending {
 			last = m.Name // It includes the changes of earlier retries.

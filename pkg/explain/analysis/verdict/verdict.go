@@ -78,11 +78,11 @@ func addPresent(in *facts.Facts, failed *failures.Failures, v *Values, a *words.
 	if f := in.Plan.Findings.Backoff; f != nil {
 		a.Backoff = ptr.To(f.Until.Sub(in.Now))
 	}
-	a.HelmGaveUp = helmGaveUp(in)
 	a.Deleting, a.Parallelism = in.Job.DeletionTimestamp != nil, jobspec.Parallelism(in.Spec)
 	if p := facts.LongestRun(in.Active); p != nil && in.Spec.ActiveDeadlineSeconds == nil {
 		a.Unlimited = in.Now.Sub(p.StartedAt)
 	}
+	a.HelmGaveUp = helmGaveUp(in)
 	a.Progress.QueueEnds = in.QueueEnds() && a.Failures > 0
 	switch {
 	case retry.IsPending(in.Job):
