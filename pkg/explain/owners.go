@@ -45,13 +45,13 @@ type CronJobReport struct {
 	Notes    []string `json:"notes,omitempty"`
 	// Schedule, TimeZone, ConcurrencyPolicy and StartingDeadlineSeconds come from the spec of the CronJob.
 	// ScheduleText is the schedule in words, "" if it cannot be parsed.
-	Schedule     string `json:"schedule,omitempty"`
-	ScheduleText string `json:"scheduleText,omitempty"`
-	// EitherDay is set if the schedule restricts the days of the month and those of the week: one of the two is enough then.
-	EitherDay               bool   `json:"eitherDay,omitempty"`
+	Schedule                string `json:"schedule,omitempty"`
+	ScheduleText            string `json:"scheduleText,omitempty"`
 	TimeZone                string `json:"timeZone,omitempty"`
 	ConcurrencyPolicy       string `json:"concurrencyPolicy,omitempty"`
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
+	// EitherDay is set if the schedule restricts the days of the month and those of the week: one of the two is enough then.
+	EitherDay bool `json:"eitherDay,omitempty"`
 	// SuccessfulJobsHistoryLimit and FailedJobsHistoryLimit come from its spec, the other two from its jobTemplate.
 	SuccessfulJobsHistoryLimit *int32 `json:"successfulJobsHistoryLimit,omitempty"`
 	FailedJobsHistoryLimit     *int32 `json:"failedJobsHistoryLimit,omitempty"`
