@@ -40,6 +40,10 @@ type End struct {
 	Limit *int64 `json:"limit,omitempty"`
 	// Counted is the number of failed pods that exceeded the backoffLimit.
 	Counted int32 `json:"counted,omitempty"`
+	// AtOnce is the parallelism if more pods failed than the limit needs, because they ran at the same time; OnlyIndex is the index that
+	// all of them had, if there are others.
+	AtOnce    int32  `json:"atOnce,omitempty"`
+	OnlyIndex *int32 `json:"onlyIndex,omitempty"`
 	// Restarts are the restarts of containers, if they count towards the backoffLimit.
 	Restarts *Restarts `json:"restarts,omitempty"`
 	// NeverStarted is the problem that kept the pods from starting until the deadline.

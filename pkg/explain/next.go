@@ -87,7 +87,7 @@ type Step struct {
 // IsWait reports whether the step is the end of one of Report.Waits, and nothing else.
 func (s *Step) IsWait() bool {
 	switch s.Kind {
-	case StepTTL, StepBackoff, StepIndexBackoff, StepDeadline:
+	case StepTTL, StepBackoff, StepIndexBackoff, StepDeadline, StepTerminated:
 		return true
 	}
 	return false
@@ -116,6 +116,8 @@ type Advice struct {
 	Command string `json:"command,omitempty"`
 	// Policies are the proposed policies; nil if the advice is about something else.
 	Policies *Policies `json:"policies,omitempty"`
+	// OfOwner is set if the advice is about the template of the CronJob, whatever the cause is.
+	OfOwner bool `json:"ofOwner,omitempty"`
 	// WhatIf is the effect that the Policies would have had; nil if it is unknown, or would have been no gain.
 	WhatIf *WhatIf `json:"whatIf,omitempty"`
 }

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,6 +29,7 @@ const (
 	CronJobBadSchedule     CronJobState = "InvalidSchedule"  // kube-controller-manager cannot parse the schedule
 	CronJobOverdue         CronJobState = "Overdue"          // a start is due, and no event explains why it has not happened
 	CronJobPileUp          CronJobState = "JobsPileUp"       // several Jobs of the schedule run at once: concurrencyPolicy Allow
+	CronJobReplaces        CronJobState = "ReplacesRuns"     // concurrencyPolicy Replace, and starts end the runs before they have ended
 	CronJobManualJobs      CronJobState = "ManualJobs"       // Jobs created by hand run, which concurrencyPolicy does not cover
 )
 
@@ -48,6 +50,8 @@ type CronJobReport struct {
 	TimeZone                string `json:"timeZone,omitempty"`
 	ConcurrencyPolicy       string `json:"concurrencyPolicy,omitempty"`
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
+	// EitherDay is set if the schedule restricts the days of the month and those of the week: one of the two is enough then.
+	EitherDay bool `json:"eitherDay,omitempty"`
 	// SuccessfulJobsHistoryLimit and FailedJobsHistoryLimit come from its spec, the other two from its jobTemplate.
 	SuccessfulJobsHistoryLimit *int32 `json:"successfulJobsHistoryLimit,omitempty"`
 	FailedJobsHistoryLimit     *int32 `json:"failedJobsHistoryLimit,omitempty"`
@@ -74,6 +78,12 @@ type CronJobReport struct {
 	// longer exists.
 	Oldest *OwnedRun `json:"oldest,omitempty"`
 	Last   *OwnedRun `json:"last,omitempty"`
+	// ByHand is the newest Job that was created by hand, if no Job of the schedule is newer and it has a problem.
+	ByHand *OwnedRun `json:"byHand,omitempty"`
+	// Replaced is the number of unfinished Jobs that starts have ended, as far as events show it (ReplacesRuns).
+	Replaced int32 `json:"replaced,omitempty"`
+	// DefaultCommand is the only container of the template if it has neither command nor arguments.
+	DefaultCommand *DefaultCommand `json:"defaultCommand,omitempty"`
 	// Runs are the runs that Jobs and events still show, the newest first.
 	Runs []OwnedRun `json:"runs,omitempty"`
 	// Skipped are the starts that did not happen, as far as the status and events show them.
@@ -97,6 +107,25 @@ type CronJobReport struct {
 	Advice  []Advice `json:"advice,omitempty"`
 	// Gaps list the data that could not be read.
 	Gaps []input.Gap `json:"gaps,omitempty"`
+}
+
+// Named returns the name of the Job that the sentence is about, "" if it is about none.
+func (r *CronJobReport) Named() string {
+	switch {
+	case r.State == CronJobScheduled && r.ByHand != nil:
+		return r.ByHand.named()
+	case r.State == CronJobScheduled || r.State == CronJobReplaces:
+		return r.Last.named()
+	case r.State == CronJobOverlap || r.State == CronJobPileUp:
+		return r.Oldest.named()
+	}
+	return ""
+}
+
+// DefaultCommand is a container that runs the command of its image.
+type DefaultCommand struct {
+	Container string `json:"container"`
+	Image     string `json:"image"`
 }
 
 // ClockChange is a change to or from daylight saving time that adds starts, or removes some.
@@ -141,6 +170,10 @@ type OwnedRun struct {
 	Cause string `json:"cause,omitempty"`
 	// FailedPods is the number of pods of a running Job that failed by themselves.
 	FailedPods int32 `json:"failedPods,omitempty"`
+	// Limit is how far a running Job with failures is from its backoffLimit, nil for others.
+	Limit *BackoffLimit `json:"limit,omitempty"`
+	// Fix is the first advice on the Job's cause, nil if there is none.
+	Fix *Advice `json:"fix,omitempty"`
 	// Started and Finished are when the Job started and finished, nil if it has not, or if that is unknown.
 	Started  *metav1.Time `json:"started,omitempty"`
 	Finished *metav1.Time `json:"finished,omitempty"`
@@ -149,6 +182,13 @@ type OwnedRun struct {
 	Manual   bool `json:"manual,omitempty"`
 	Outdated bool `json:"outdated,omitempty"`
 	Removed  bool `json:"removed,omitempty"`
+}
+
+func (r *OwnedRun) named() string {
+	if r == nil {
+		return ""
+	}
+	return r.Name
 }
 
 // Duration returns how long the Job has run, -1 if that is unknown.
@@ -204,10 +244,14 @@ type JobSetReport struct {
 	SuccessPolicy []string `json:"successPolicy,omitempty"`
 	// Job is the Job that decided the state, or is stalled; nil if none is known.
 	Job *OwnedRun `json:"job,omitempty"`
+	// Open is the name of the first Job that runs without a known problem.
+	Open string `json:"open,omitempty"`
 	// Held is what keeps Kueue from admitting the JobSet (Suspended), nil if that is unknown.
 	Held *Suspension `json:"held,omitempty"`
 	// Waits lists replicatedJobs that have not started, with the replicatedJobs that they wait for.
 	Waits []ReplicatedWait `json:"waits,omitempty"`
+	// BadService is the name of the JobSet's Service if no Service may have it (NoJobs).
+	BadService string `json:"badService,omitempty"`
 	// Refused is the name of the Job that cannot be created; "" if another object cannot be. Refusal is the reason.
 	Refused string           `json:"refused,omitempty"`
 	Refusal *meaning.Refusal `json:"refusal,omitempty"`
@@ -218,6 +262,11 @@ type JobSetReport struct {
 	Advice  []Advice `json:"advice,omitempty"`
 	// Gaps list the data that could not be read.
 	Gaps []input.Gap `json:"gaps,omitempty"`
+}
+
+// Named returns the name of the Job that the sentence is about, or the first one that has not ended; "" if there is none.
+func (r *JobSetReport) Named() string {
+	return cmp.Or(r.Job.named(), r.Open)
 }
 
 // ReplicatedWait is a replicatedJob that waits for another one.

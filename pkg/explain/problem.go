@@ -139,6 +139,8 @@ type Role struct {
 	PlaceOf int32    `json:"placeOf,omitempty"`
 	Later   []string `json:"later,omitempty"`
 	Probed  bool     `json:"probed,omitempty"`
+	// Servers are what the command of an init container asks for until it answers (InitRunning).
+	Servers []string `json:"servers,omitempty"`
 }
 
 // Run is the last run of a container, and what restarts it.
@@ -154,6 +156,8 @@ type Run struct {
 	// the output of the probe.
 	Ending       *meaning.Ending `json:"ending,omitempty"`
 	ProbeMessage string          `json:"probeMessage,omitempty"`
+	// Also are other containers of the pod that fail and are restarted as well (CrashLoop); Restarts includes theirs.
+	Also []AlsoFailed `json:"also,omitempty"`
 	// Restarts is the number of restarts, in all of the pods of a CrashLoop or Restarted. RestartedBy is the field because of which the
 	// container is restarted; Uncounted is set if restarts do not count towards the backoffLimit.
 	Restarts    int32       `json:"restarts,omitempty"`
@@ -188,6 +192,8 @@ type Suspension struct {
 	Hold    *kueue.Hold `json:"queueHold,omitempty"`
 	Owner   *Owner      `json:"owner,omitempty"`
 	Manager string      `json:"manager,omitempty"`
+	// Stopped is the number of pods that the Job's controller deleted for this, as far as events name them.
+	Stopped int32 `json:"stopped,omitempty"`
 	// Raising is set if retry --in-place suspended the Job, and has not raised its memory yet.
 	Raising bool `json:"raising,omitempty"`
 	// OwnerRuns is set if Owner is not suspended, and Kueue suspended the Job without a Workload for it.
@@ -196,6 +202,9 @@ type Suspension struct {
 
 // CrashLoopBackOff is the waiting reason of a container that is restarted later, because it has failed before.
 const CrashLoopBackOff = "CrashLoopBackOff"
+
+// Pulling is the reason of the kubelet's event when it begins to pull an image.
+const Pulling = "Pulling"
 
 // RestartedBy is the field because of which a failed container is restarted.
 type RestartedBy string

@@ -7,12 +7,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-func checkCompletionsMissing(r *review) {
-	if r.isIndexed() && r.spec.Completions == nil && !r.hasDefaultCounts() {
-		r.reject("completions-missing", r.specPath("completions"), "add completions", "an Indexed Job needs completions, the number of its indexes")
-	}
-}
-
 func checkNoPods(r *review) {
 	switch {
 	case isZero(r.spec.Completions):
@@ -33,17 +27,7 @@ func checkParallelism(r *review) {
 	if completions != nil && *completions > 0 && *parallelism > *completions {
 		r.add(Info, "parallelism-above-completions", path, "lower parallelism to completions", "there are no more pods at a time than completions, %d", *completions)
 	}
-	if !r.isIndexed() {
-		return
-	}
-	many := completions != nil && *completions > jobspec.ManyCompletions && *parallelism > jobspec.MaxOfMany
-	switch {
-	case *parallelism > jobspec.MaxIndexes:
-		r.reject("parallelism-too-high", path, "lower parallelism", "parallelism is %d, but an Indexed Job allows at most %d", *parallelism, jobspec.MaxIndexes)
-	case many && r.spec.BackoffLimitPerIndex != nil:
-		r.reject("parallelism-too-high", path, "lower parallelism, or split the Job",
-			"parallelism is %d, but at most %d is allowed with backoffLimitPerIndex and more than %d completions", *parallelism, jobspec.MaxOfMany, jobspec.ManyCompletions)
-	case many:
+	if r.isIndexed() && r.spec.BackoffLimitPerIndex == nil && completions != nil && *completions > jobspec.ManyCompletions && *parallelism > jobspec.MaxOfMany && *parallelism <= jobspec.MaxIndexes {
 		r.add(Warning, "status-too-large", path, "lower parallelism to 10000, or split the Job",
 			"the list of completed indexes may become too long for the Job's status")
 	}
@@ -79,41 +63,17 @@ func checkBackoffLimits(r *review) {
 		"backoffLimit takes precedence: failure %d, in any index, fails the whole Job even if indexes have retries left", int64(*total)+1)
 }
 
-func checkBackoffLimitPerIndex(r *review) {
-	if r.spec.BackoffLimitPerIndex == nil {
-		return
-	}
-	path := r.specPath("backoffLimitPerIndex")
-	if !r.isIndexed() {
-		r.reject("limit-per-index-without-indexes", path, "set completionMode: Indexed, or use backoffLimit", "backoffLimitPerIndex needs an Indexed Job")
-	}
-	// D-16: the KEP excludes it, API servers accept it.
-	if r.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
-		r.add(Warning, "limit-per-index-on-failure", path, "change restartPolicy to Never",
+// checkLimitPerIndex finds restarts that do not count against an index. D-16: the KEP excludes them, API servers accept them.
+func checkLimitPerIndex(r *review) {
+	if r.spec.BackoffLimitPerIndex != nil && r.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
+		r.add(Warning, "limit-per-index-on-failure", r.specPath("backoffLimitPerIndex"), "change restartPolicy to Never",
 			"with restartPolicy OnFailure, containers restart in their pod, and those failures do not count against the index")
 	}
 }
 
 func checkMaxFailedIndexes(r *review) {
-	limit, path := r.spec.MaxFailedIndexes, r.specPath("maxFailedIndexes")
-	completions, known := r.completions()
-	perIndex, many := r.spec.BackoffLimitPerIndex != nil, r.isIndexed() && completions > jobspec.ManyCompletions
-	if limit == nil {
-		if perIndex && many {
-			r.reject("max-failed-missing", path, "add maxFailedIndexes", "maxFailedIndexes is required with backoffLimitPerIndex and more than %d completions", jobspec.ManyCompletions)
-		}
-		return
-	}
-	switch {
-	case !r.isIndexed():
-		r.reject("max-failed-without-indexes", path, "set completionMode: Indexed, or remove maxFailedIndexes", "maxFailedIndexes needs an Indexed Job")
-	case known && *limit > completions:
-		r.reject("max-failed-above-completions", path, "use a value below completions", "maxFailedIndexes is %d, but there are only %d indexes", *limit, completions)
-	case *limit > jobspec.MaxIndexes:
-		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, but at most %d is allowed", *limit, jobspec.MaxIndexes)
-	case perIndex && many && *limit > jobspec.MaxOfMany:
-		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, but at most %d is allowed with more than %d completions", *limit, jobspec.MaxOfMany, jobspec.ManyCompletions)
-	case known && *limit == completions && completions > 0:
-		r.add(Warning, "max-failed-never-exceeded", path, "use a value below completions, or remove it", "at most %d indexes can fail, because there are no more", *limit)
+	limit := r.spec.MaxFailedIndexes
+	if completions, known := r.completions(); limit != nil && known && *limit == completions && completions > 0 && completions <= jobspec.MaxIndexes {
+		r.add(Warning, "max-failed-never-exceeded", r.specPath("maxFailedIndexes"), "use a value below completions, or remove it", "at most %d indexes can fail, because there are no more", *limit)
 	}
 }

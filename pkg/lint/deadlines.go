@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/apirules"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/apirules"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/command"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"

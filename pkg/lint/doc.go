@@ -4,7 +4,7 @@
 //	object as written, names of rules ─► Check ─► Findings, each with a field, a severity and a fix
 //
 // It is pure, and accepts any object. Package schema compares names and types with the API, and corrects a copy where
-// the intended value is certain; the checks read the corrected copy. Package apirules has tables of what the API server
+// the intended value is certain; the checks read the corrected copy. Package apirules has what the API server
 // rejects, package command analyzes the commands of containers, and package placeholder finds text that was
 // not replaced. There is one file per API field, with small checks, which are listed in lint.go. The ID of a finding
 // is stable; messages are not.

@@ -16,11 +16,11 @@ func TestFixOfTheRestartPolicyFitsTheManifest(t *testing.T) {
 	for _, tc := range []struct{ name, object, id, want string }{
 		{"missing", strings.Replace(base, "      restartPolicy: Never\n", "", 1), "restart-policy-missing", "add restartPolicy: Never, or OnFailure to restart containers in their pod"},
 		{"missing, and only one is allowed", strings.Replace(base, "      restartPolicy: Never\n", "", 1) + policy, "restart-policy-missing", "add restartPolicy: Never"},
-		{"Always", strings.Replace(base, "Never", "Always", 1), "restart-policy-always", "change it to Never, or OnFailure to restart containers in their pod"},
-		{"Always, and only one is allowed", strings.Replace(base, "Never", "Always", 1) + policy, "restart-policy-always", "change it to Never"},
-		{"OnFailure", strings.Replace(base, "Never", "OnFailure", 1) + policy, "failure-policy-on-failure", "change it to Never"},
-		{"unknown", strings.Replace(base, "Never", "Maybe", 1), "restart-policy-unknown", "change it to Never, or OnFailure to restart containers in their pod"},
-		{"unknown, and only one is allowed", strings.Replace(base, "Never", "Maybe", 1) + policy, "restart-policy-unknown", "change it to Never"},
+		{"Always", strings.Replace(base, "Never", "Always", 1), "restart-policy-always", "use restartPolicy: Never, or OnFailure to restart containers in their pod"},
+		{"Always, and only one is allowed", strings.Replace(base, "Never", "Always", 1) + policy, "restart-policy-always", "use restartPolicy: Never"},
+		{"OnFailure", strings.Replace(base, "Never", "OnFailure", 1) + policy, "failure-policy-on-failure", "use restartPolicy: Never"},
+		{"unknown", strings.Replace(base, "Never", "Maybe", 1), "restart-policy-unknown", "use restartPolicy: Never, or OnFailure to restart containers in their pod"},
+		{"unknown, and only one is allowed", strings.Replace(base, "Never", "Maybe", 1) + policy, "restart-policy-unknown", "use restartPolicy: Never"},
 	} {
 		found := Check(Input{Object: read(t, tc.object)})
 		if i := slices.IndexFunc(found, func(f Finding) bool { return f.ID == tc.id }); i < 0 || found[i].Fix != tc.want {
@@ -38,7 +38,7 @@ func TestAFieldElsewhereIsNotMissing(t *testing.T) {
 	}{
 		{"misspelled", strings.Replace(base, "restartPolicy", "restartpolicy", 1), []string{"write restartPolicy, or remove it"}},
 		{"misspelled, with a value that is not allowed", strings.Replace(base, "restartPolicy: Never", "restartpolicy: Always", 1), []string{
-			"write restartPolicy, or remove it", "change it to Never, or OnFailure to restart containers in their pod",
+			"write restartPolicy, or remove it", "use restartPolicy: Never, or OnFailure to restart containers in their pod",
 		}},
 		{"of a wrong type", strings.Replace(base, "restartPolicy: Never", "restartpolicy: [Never]", 1), []string{"write restartPolicy, or remove it", "write text"}},
 		{"in the Job's spec", without + "  restartPolicy: Never", []string{"move it to spec.template.spec, or remove it"}},

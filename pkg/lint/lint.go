@@ -96,17 +96,15 @@ func (r *review) run() {
 		all = append(all, checkNamesOnCronJob, checkSchedule, checkTimeZone, checkCronJobHabits, checkScheduleHabits)
 	}
 	all = append(all,
-		checkCompletionsMissing, checkNoPods, checkParallelism,
-		checkBackoffLimits, checkBackoffLimitPerIndex, checkMaxFailedIndexes,
+		checkNoPods, checkParallelism, checkBackoffLimits, checkLimitPerIndex, checkMaxFailedIndexes,
 		checkActiveDeadline, checkPodDeadline, checkRetriesFit, checkTTL, checkManagedBy, checkScheduling,
-		checkPodFailurePolicy, checkPodReplacementPolicy, checkSuccessPolicy,
-		checkRestartPolicy, checkLogLost, checkTemplate, checkSelector, checkTemplateLabels,
+		checkPodFailurePolicy, checkLogLost, checkTemplate, checkSelector,
 		checkWaits, checkNeverEnds, checkIndexUsed, checkShellSyntax, checkEnvTwice, checkSpread, checkImmutable,
 	)
 	// Each rule, or each pair of rules, is checked unless there are more rules than allowed.
 	if len(r.rules()) <= rulename.MaxRules {
 		all = append(all,
-			checkFailIndex, checkOnExitCodes, checkExitCodeValues, checkSidecarsMatch,
+			checkExitCodeValues, checkSidecarsMatch,
 			checkExitCodesCovered, checkConditionsCovered, checkIgnoreForever, checkDisruptions, checkSignalsIgnored,
 			checkNames, checkNamesUsed,
 		)

@@ -203,19 +203,6 @@ func TestSuccessRulesThatAreNeverMetAreReported(t *testing.T) {
 	})
 }
 
-// The message names the fragment.
-// Requirements: SUC-02
-func TestMessageNamesTheWrongInterval(t *testing.T) {
-	for text, want := range map[string]string{
-		"1,x-3": `"x-3": neither an index nor an interval (first-last)`, "0,9": `"9": there is no index 9; the last one is 4`, "3-1": `"3-1": an interval must start below its end`,
-		"2,1": `"1": indexes must increase, but 1 is not above 2`, strings.Repeat("x", 50): `"` + strings.Repeat("x", 39) + `…": neither an index`,
-	} {
-		if _, problem := readIndexes(text, 5); !strings.HasPrefix(problem, want) {
-			t.Errorf("%s: %s", text, problem)
-		}
-	}
-}
-
 // Requirements: PFN-07, PFN-12, PFN-16, PFN-17, PFN-18, PFN-19, PFN-20, PFN-21, PFN-24
 func TestIllegalAndOddNamesAreReported(t *testing.T) {
 	two := base + "  managedBy: batchjob.dev/controller\n  " + rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")

@@ -2,13 +2,15 @@ package lint
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/apirules"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 const (
@@ -45,10 +47,12 @@ func checkName(r *review) {
 	switch n := len(name); {
 	case r.cronJob != nil && n > maxCronJobName:
 		r.reject("name-invalid", path, "choose a shorter name", "the name has %d characters, but a CronJob's name may have at most %d", n, maxCronJobName)
-	case r.cronJob == nil && !r.hasManualSelector() && n > maxLabel:
+	case r.cronJob == nil && !jobspec.HasManualSelector(r.spec) && n > maxLabel:
 		r.reject("name-invalid", path, "choose a shorter name", "%s has %d characters, but must fit into a pod label, which may have at most %d", whose, n, maxLabel)
 	}
-	r.checkHostname(name, path)
+	if r.cronJob == nil {
+		r.rejectAll(apirules.Hostname(name, &r.stored().Spec, path))
+	}
 }
 
 var metadata = field.NewPath("metadata")
@@ -59,19 +63,6 @@ func (r *review) ownMeta() *metav1.ObjectMeta {
 		return &r.cronJob.ObjectMeta
 	}
 	return r.meta
-}
-
-// checkHostname checks the longest host name of an Indexed Job's pods, which has the last index.
-func (r *review) checkHostname(name string, path *field.Path) {
-	completions, known := r.completions()
-	if r.cronJob != nil || !known || completions == 0 {
-		return
-	}
-	hostname := fmt.Sprintf("%s-%d", name, completions-1)
-	if len(validation.IsDNS1123Label(hostname)) > 0 {
-		r.reject("name-not-a-hostname", path, "choose a name without dots that leaves room for '-' and the index in 63 characters",
-			"the pod of the last index cannot have the host name %q", hostname)
-	}
 }
 
 // checkFromCluster finds an object that was read from a cluster, as kubectl get -o yaml prints it: it has fields that
@@ -95,7 +86,7 @@ func checkFromCluster(r *review) {
 		return
 	}
 	rejected, path := meta.ResourceVersion != "", field.NewPath(set[0])
-	if r.cronJob == nil && !r.hasManualSelector() {
+	if r.cronJob == nil && !jobspec.HasManualSelector(r.spec) {
 		if r.spec.Selector != nil {
 			set, rejected = append(set, "spec.selector"), true
 		}

@@ -6,47 +6,22 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/apirules"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-func checkOnExitCodes(r *review) {
-	names := containerNames(&r.spec.Template.Spec)
-	for i, on := range r.onExitCodes() {
-		if on.ContainerName != nil && !slices.Contains(names, *on.ContainerName) {
-			r.reject("container-unknown", r.rulePath(i).Child("onExitCodes", "containerName"), "use the name of a container or init container in the template",
-				"there is no container %q; %s", *on.ContainerName, listContainers(names))
-		}
-	}
-}
-
-func listContainers(containers []string) string {
-	if len(containers) == 0 {
-		return "there are no containers"
-	}
-	return "the template has " + shorten(strings.Join(containers, ", "))
-}
-
+// checkExitCodeValues finds exit codes that no container has, or that are never compared.
 func checkExitCodeValues(r *review) {
 	for i, on := range r.onExitCodes() {
 		path := r.rulePath(i).Child("onExitCodes", "values")
-		if !slices.IsSorted(on.Values) {
-			r.reject("exit-codes-not-sorted", path, "sort them", "exit codes must increase")
-		}
-		seen := map[int32]bool{}
 		for j, code := range on.Values {
 			switch {
-			case seen[code]:
-				r.reject("exit-code-twice", path.Index(j), "remove it", "exit code %d is listed twice", code)
-			case code == 0 && on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn:
-				r.reject("exit-code-zero", path.Index(j), "remove it", "0 means success and is not allowed with In")
 			case code == 0 && on.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn && len(on.Values) > 1:
 				r.add(Info, "zero-never-compared", path.Index(j), "remove it", "0 has no effect: containers that succeed are never checked")
 			case code < 0 || code > 255:
 				r.add(Info, "exit-code-unusual", path.Index(j), "use 1 to 255 for containers on Linux", "no container on Linux has exit code %d", code)
 			}
-			seen[code] = true
 		}
 	}
 }
@@ -105,17 +80,6 @@ func hasExitCodes(rule *batchv1.PodFailurePolicyRule) bool {
 	return known && len(on.Values) > 0 && len(on.Values) <= jobspec.MaxExitCodes
 }
 
-// containerNames returns the valid values of onExitCodes.containerName.
-func containerNames(pod *corev1.PodSpec) []string {
-	var names []string
-	for _, list := range [][]corev1.Container{pod.Containers, pod.InitContainers} {
-		for i := range list {
-			names = append(names, list[i].Name)
-		}
-	}
-	return names
-}
-
 // containersToTry returns the names of containers that stand for all: those that rules name, and one that no rule names.
 func (r *review) containersToTry() []string {
 	named, other := map[string]bool{}, false
@@ -124,7 +88,7 @@ func (r *review) containersToTry() []string {
 			named[*on.ContainerName] = true
 		}
 	}
-	return slices.DeleteFunc(containerNames(&r.spec.Template.Spec), func(name string) bool {
+	return slices.DeleteFunc(apirules.ContainerNames(&r.spec.Template.Spec), func(name string) bool {
 		if named[name] {
 			named[name] = false // once is enough
 			return false

@@ -15,15 +15,6 @@ func checkPodFailurePolicy(r *review) {
 	}
 }
 
-func checkFailIndex(r *review) {
-	rules := r.rules()
-	for i := range rules {
-		if rules[i].Action == batchv1.PodFailurePolicyActionFailIndex && r.spec.BackoffLimitPerIndex == nil {
-			r.reject("fail-index-without-limit", r.rulePath(i).Child("action"), "add backoffLimitPerIndex to the Job's spec, or use FailJob", "FailIndex needs backoffLimitPerIndex")
-		}
-	}
-}
-
 // checkIgnoreForever finds rules that may ignore failures forever: they count toward no limit, so that only a deadline
 // ends a Job whose pods keep failing like that. Disruptions are exempt: they do not last.
 func checkIgnoreForever(r *review) {
@@ -38,12 +29,6 @@ func checkIgnoreForever(r *review) {
 			r.add(Info, "ignored-for-ever", r.rulePath(i), "add activeDeadlineSeconds, or use the action Count",
 				"pods that keep failing like this are replaced forever: ignored failures do not count toward any limit")
 		}
-	}
-}
-
-func checkPodReplacementPolicy(r *review) {
-	if policy := r.spec.PodReplacementPolicy; r.spec.PodFailurePolicy != nil && policy != nil && *policy == batchv1.TerminatingOrFailed {
-		r.reject("replacement-with-failure-policy", r.specPath("podReplacementPolicy"), "use Failed, or remove the field", "with podFailurePolicy, a pod is replaced only when it has failed")
 	}
 }
 

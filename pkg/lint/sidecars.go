@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/apirules"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/apirules"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/command"
 )
 

@@ -8,30 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/apirules"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/apirules"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
-
-func checkRestartPolicy(r *review) {
-	policy, path := r.spec.Template.Spec.RestartPolicy, r.specPath("template", "spec", "restartPolicy")
-	allowed := string(corev1.RestartPolicyNever)
-	if r.spec.PodFailurePolicy == nil {
-		allowed += ", or OnFailure to restart containers in their pod"
-	}
-	change := "change it to " + allowed
-	if r.inJobSet() { // JobSet's default is OnFailure
-		change = "use restartPolicy: " + allowed
-	}
-	switch {
-	case policy == "":
-		r.reject("restart-policy-missing", path, "add restartPolicy: "+allowed, "restartPolicy must be Never or OnFailure: a Job does not allow the pod default, Always")
-	case policy == corev1.RestartPolicyAlways:
-		r.reject("restart-policy-always", path, change, "the pods of a Job must end, so restartPolicy Always is not allowed")
-	case policy != corev1.RestartPolicyOnFailure && policy != corev1.RestartPolicyNever:
-		r.reject("restart-policy-unknown", path, change, "there is no restartPolicy %q", policy)
-	case policy == corev1.RestartPolicyOnFailure && r.spec.PodFailurePolicy != nil:
-		r.reject("failure-policy-on-failure", path, change, "podFailurePolicy needs restartPolicy Never, because it handles failed pods")
-	}
-}
 
 // checkLogLost reports that the controller deletes the pod of a Job at its back-off limit, if the pod restarts its
 // containers itself. In a JobSet, OnFailure is the default for templates without a restartPolicy, so it is not
@@ -43,16 +22,47 @@ func checkLogLost(r *review) {
 	}
 }
 
-func (r *review) rejectAll(problems []apirules.Problem) {
+// rejectAll adds the problems, except those that another one causes.
+func (r *review) rejectAll(problems apirules.Problems) {
 	for _, p := range problems {
-		r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
+		if p.Fix != "" {
+			r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
+		}
 	}
 }
 
-// checkAPIRules reports problems for which the API server rejects the object.
+// stored returns the Job as the API server would store it, with its defaults.
+func (r *review) stored() *batchv1.Job {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: noName, UID: noUID}, Spec: *r.spec.DeepCopy()}
+	if r.cronJob == nil { // it sets no defaults in a CronJob
+		job.Name, job.UID = cmp.Or(r.meta.Name, job.Name), cmp.Or(r.meta.UID, job.UID)
+		apirules.SetDefaults(job)
+		apirules.GenerateSelector(job)
+	}
+	return job
+}
+
+// The name and the UID of a Job that has none yet: the values of labels, which a manifest cannot know.
+const noName, noUID = "Name", "UID"
+
+// checkAPIRules reports problems for which the API server rejects the object, or the Jobs of a CronJob.
 func checkAPIRules(r *review) {
 	r.rejectAll(apirules.CheckObject(r.content))
-	r.rejectAll(apirules.CheckJob(r.job, r.path))
+	job := r.stored()
+	if r.cronJob == nil {
+		r.rejectAll(apirules.NewJob(job, r.path))
+		return
+	}
+	r.rejectAll(apirules.JobTemplate(&job.Spec, r.path))
+	job.Spec.Selector = nil // it is rejected already
+	r.addOfJobs(apirules.GeneratedFields(job, r.path))
+}
+
+// addOfJobs adds problems that the API server accepts until the CronJob creates a Job.
+func (r *review) addOfJobs(problems apirules.Problems) {
+	for _, p := range problems {
+		r.add(Error, p.ID, p.Path, p.Fix, "%s: no Job of this CronJob can be created", p.Message)
+	}
 }
 
 // checkTemplate reports problems for which the API server rejects the pod template in any object.
@@ -62,8 +72,7 @@ func checkTemplate(r *review) {
 	r.rejectAll(apirules.Check(&r.spec.Template, template, r.specPath("template"), r.volumes))
 }
 
-// checkMetadata checks labels and annotations of the object, and of the Jobs of a CronJob, which the API server accepts
-// until the CronJob creates a Job.
+// checkMetadata checks labels and annotations of the object, and of the Jobs of a CronJob.
 func checkMetadata(r *review) {
 	ofJob := apirules.CheckMetadata(r.meta, r.jobPath("metadata"))
 	if r.cronJob == nil {
@@ -71,72 +80,14 @@ func checkMetadata(r *review) {
 		return
 	}
 	r.rejectAll(apirules.CheckMetadata(&r.cronJob.ObjectMeta, metadata))
-	for _, p := range ofJob {
-		r.add(Error, p.ID, p.Path, p.Fix, "%s: no Job of this CronJob can be created", p.Message)
-	}
+	r.addOfJobs(ofJob)
 }
 
-// checkTemplateLabels finds labels that the API server sets on the template itself, and whose other values it rejects.
-func checkTemplateLabels(r *review) {
-	if r.hasManualSelector() {
-		return
-	}
-	uid, name := string(r.meta.UID), r.meta.Name
-	for _, l := range []struct{ label, own string }{
-		{"controller-uid", uid}, {batchv1.ControllerUidLabel, uid}, {"job-name", name}, {batchv1.JobNameLabel, name},
-	} {
-		value, found := r.spec.Template.Labels[l.label]
-		if !found || r.cronJob == nil && value != "" && value == l.own {
-			continue
-		}
-		path := r.specPath("template", "metadata", "labels").Key(l.label)
-		const id, fix, message = "template-label-reserved", "remove the label", "the API server sets the label %s itself and rejects other values"
-		if r.cronJob == nil {
-			r.reject(id, path, fix, message, l.label)
-		} else {
-			r.add(Error, id, path, fix, message+": no Job of this CronJob can be created", l.label)
-		}
-	}
-}
-
-const selectorFix = "remove selector and manualSelector: the API server generates a unique selector"
-
-// checkSelector finds selectors that the API server rejects, or that may select the pods of other Jobs.
+// checkSelector finds selectors that may select the pods of other Jobs.
 func checkSelector(r *review) {
-	selector, path := r.spec.Selector, r.specPath("selector")
-	switch {
-	case r.cronJob != nil:
-		const fix, message = "remove it", "the API server generates the selector of a CronJob's Jobs"
-		if selector != nil {
-			r.reject("selector-in-cronjob", path, fix, message)
-		}
-		if r.hasManualSelector() {
-			r.reject("selector-in-cronjob", r.specPath("manualSelector"), fix, message)
-		}
-	case r.hasManualSelector() && selector == nil:
-		r.reject("selector-missing", path, selectorFix, "manualSelector needs a selector")
-	case r.hasManualSelector() && !matchesLabels(selector, r.spec.Template.Labels):
-		r.reject("selector-mismatch", path, selectorFix, "the selector does not match the labels of the pod template")
-	case r.hasManualSelector():
-		r.add(Warning, "selector-manual", r.specPath("manualSelector"), selectorFix, "if the selector matches another Job's pods, both Jobs compete for them")
-	case selector != nil && !matchesLabels(selector, r.generatedLabels()):
-		r.reject("selector-not-manual", path, selectorFix, "without manualSelector, the selector can only be on labels that the API server sets itself, such as job-name")
+	selector, err := metav1.LabelSelectorAsSelector(r.spec.Selector)
+	if err == nil && r.cronJob == nil && jobspec.HasManualSelector(r.spec) && selector.Matches(labels.Set(r.spec.Template.Labels)) {
+		r.add(Warning, "selector-manual", r.specPath("manualSelector"), "remove selector and manualSelector: the API server generates a unique selector",
+			"if the selector matches another Job's pods, both Jobs compete for them")
 	}
-}
-
-func (r *review) hasManualSelector() bool {
-	return r.spec.ManualSelector != nil && *r.spec.ManualSelector
-}
-
-// generatedLabels returns the labels that the API server sets in the pod template (validateGeneratedSelector of
-// Kubernetes). A new Job has no UID yet, so no selector can match its future UID.
-func (r *review) generatedLabels() labels.Set {
-	uid, name := cmp.Or(string(r.meta.UID), "unknown UID"), cmp.Or(r.meta.Name, "unknown name")
-	return labels.Set{"controller-uid": uid, batchv1.ControllerUidLabel: uid, "job-name": name, batchv1.JobNameLabel: name}
-}
-
-// matchesLabels reports whether the selector is valid and matches the labels.
-func matchesLabels(selector *metav1.LabelSelector, of labels.Set) bool {
-	s, err := metav1.LabelSelectorAsSelector(selector)
-	return err == nil && s.Matches(of)
 }

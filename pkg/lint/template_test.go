@@ -70,7 +70,7 @@ func TestSelectorOnGeneratedLabelsIsAccepted(t *testing.T) {
 		{"selector: {matchExpressions: [{key: job-name, operator: Exists}]}", nil},
 		{"selector: {matchLabels: {job-name: b}}", rejected},
 		{"selector: {matchLabels: {app: a}}", rejected},
-		{"selector: {matchExpressions: [{key: job-name, operator: is}]}", rejected},
+		{"selector: {matchExpressions: [{key: job-name, operator: is}]}", []string{"!error label-selector-invalid spec.selector.matchExpressions[0].operator"}},
 	})
 }
 

@@ -14,9 +14,9 @@ import (
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/apirules"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
@@ -163,8 +163,8 @@ func checkStatus(t *rapid.T, o reconcile.Observation, config reconcile.Config, p
 	}
 	next := o.Job.DeepCopy()
 	next.Status = *plan.Status
-	if list := sim.ValidateStatus(o.Job, next); len(list) > 0 {
-		t.Errorf("S4: %v\nbefore %+v\nafter %+v", list.ToAggregate(), o.Job.Status, next.Status)
+	if list := apirules.Status(o.Job, next); len(list) > 0 {
+		t.Errorf("S4: %v\nbefore %+v\nafter %+v", list.Errors().ToAggregate(), o.Job.Status, next.Status)
 	}
 	uncounted := func(s *batchv1.JobStatus) int {
 		return len(history.UncountedFailed(s)) + len(history.UncountedSucceeded(s))

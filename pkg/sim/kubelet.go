@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/apirules"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim/podlife"
 )
@@ -361,7 +362,7 @@ func (a *Act) endOfInit(name string, place int, sidecar bool) ContainerEnd {
 // of returns the Act for the containers that the pod has. If Ends contains none of them, the pod's first container gets
 // the first failure in Ends.
 func (a *Act) of(pod *corev1.Pod) *Act {
-	has := func(e ContainerEnd) bool { return hasContainer(&pod.Spec, e.Name) }
+	has := func(e ContainerEnd) bool { return slices.Contains(apirules.ContainerNames(&pod.Spec), e.Name) }
 	failed := slices.IndexFunc(a.Ends, func(e ContainerEnd) bool { return e.Exit != 0 })
 	if failed < 0 || slices.ContainsFunc(a.Ends, has) {
 		return a

@@ -7,14 +7,13 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/apirules"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // CreateJob stores a new Job as a user would, with the API server's defaults.
@@ -26,10 +25,8 @@ func (s *Store) CreateJob(job *batchv1.Job) (*batchv1.Job, error) {
 	job.Namespace, job.Generation = Namespace, 1
 	job.UID = types.UID(fmt.Sprintf("job-%d", s.version+1))
 	job.CreationTimestamp = s.timestamp()
-	setJobDefaults(job)
-	if !*job.Spec.ManualSelector {
-		generateSelector(job)
-	}
+	apirules.SetDefaults(job)
+	apirules.GenerateSelector(job)
 	setLabelDefaults(job)
 	if list := validateJob(job); len(list) > 0 {
 		return nil, apierrors.NewInvalid(jobKind, job.Name, list)
@@ -40,69 +37,11 @@ func (s *Store) CreateJob(job *batchv1.Job) (*batchv1.Job, error) {
 	return s.commitJob("create", job), nil
 }
 
-func setJobDefaults(job *batchv1.Job) {
-	spec := &job.Spec
-	defaultTo(&spec.CompletionMode, jobspec.CompletionMode(spec))
-	defaultTo(&spec.Suspend, false)
-	defaultTo(&spec.BackoffLimit, jobspec.BackoffLimit(spec))
-	if spec.Completions == nil && spec.Parallelism == nil {
-		spec.Completions = ptr.To[int32](1)
-	}
-	defaultTo(&spec.Parallelism, jobspec.Parallelism(spec))
-	defaultTo(&spec.PodReplacementPolicy, jobspec.PodReplacementPolicy(spec))
-	if spec.PodFailurePolicy != nil {
-		setPatternDefaults(spec.PodFailurePolicy)
-	}
-	defaultTo(&spec.ManualSelector, false)
-}
-
 // setLabelDefaults copies the labels of the template to a Job without labels; the API server also does that to stored
 // Jobs that it reads.
 func setLabelDefaults(job *batchv1.Job) {
 	if len(job.Labels) == 0 {
 		job.Labels = maps.Clone(job.Spec.Template.Labels)
-	}
-}
-
-func setPatternDefaults(policy *batchv1.PodFailurePolicy) {
-	for _, rule := range policy.Rules {
-		for i := range rule.OnPodConditions {
-			if rule.OnPodConditions[i].Status == "" {
-				rule.OnPodConditions[i].Status = corev1.ConditionTrue
-			}
-		}
-	}
-}
-
-// generateSelector makes the Job select pods by its UID, and adds the UID and the Job's name to the template's labels.
-// Existing labels take precedence.
-func generateSelector(job *batchv1.Job) {
-	spec := &job.Spec
-	spec.Template.Labels = merged(generatedLabels(job), spec.Template.Labels)
-	if spec.Selector == nil {
-		spec.Selector = &metav1.LabelSelector{}
-	}
-	byUID := map[string]string{batchv1.ControllerUidLabel: string(job.UID)}
-	spec.Selector.MatchLabels = merged(byUID, spec.Selector.MatchLabels)
-}
-
-// merged adds the labels in more to labels, replacing existing ones.
-func merged(labels, more map[string]string) map[string]string {
-	maps.Copy(labels, more)
-	return labels
-}
-
-// generatedLabels returns the current generated labels, and the ones from before Kubernetes 1.27.
-func generatedLabels(job *batchv1.Job) map[string]string {
-	uid := string(job.UID)
-	return map[string]string{
-		batchv1.ControllerUidLabel: uid, batchv1.JobNameLabel: job.Name, "controller-uid": uid, "job-name": job.Name,
-	}
-}
-
-func defaultTo[T any](field **T, value T) {
-	if *field == nil {
-		*field = &value
 	}
 }
 
@@ -114,7 +53,7 @@ func (s *Store) EditJob(name string, edit func(*batchv1.Job)) (*batchv1.Job, err
 	}
 	job := old.DeepCopy()
 	edit(job)
-	setJobDefaults(job)
+	apirules.SetDefaults(job)
 	setLabelDefaults(job)
 	if list := validateJobUpdate(old, job); len(list) > 0 {
 		return nil, apierrors.NewInvalid(jobKind, name, list)
@@ -195,8 +134,8 @@ func (s *Store) UpdateJobStatus(job *batchv1.Job) (*batchv1.Job, error) {
 	}
 	next := old.DeepCopy()
 	next.Status = *roundTimes(job.Status.DeepCopy())
-	if list := ValidateStatus(old, next); len(list) > 0 {
-		return nil, apierrors.NewInvalid(jobKind, job.Name, list)
+	if found := apirules.Status(old, next); len(found) > 0 {
+		return nil, apierrors.NewInvalid(jobKind, job.Name, found.Errors())
 	}
 	if reconcile.Same(&old.Status, &next.Status) {
 		return old.DeepCopy(), nil

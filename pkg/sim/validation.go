@@ -1,258 +1,135 @@
 package sim
 
 import (
+	"maps"
+	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/apirules"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// statusRule is one rule that the API server enforces on a write to /status (requirements STV-01..21).
-type statusRule struct {
-	id      string
-	path    string
-	kind    field.ErrorType
-	message string
-	broken  func(old, next *jobView) bool
-}
+// Paths of problems: creating one for every write takes a twentieth of the memory that a simulation allocates.
+var metadataPath, specPath = field.NewPath("metadata"), field.NewPath("spec")
 
-// jobView is a Job with the methods that the rules need.
-type jobView struct {
-	*batchv1.Job
-	complete, failed, failureTarget, successCriteriaMet, suspended bool
-}
-
-func view(job *batchv1.Job) *jobView {
-	is := func(t batchv1.JobConditionType) bool { return hasCondition(job, t, corev1.ConditionTrue) }
-	return &jobView{job, is(batchv1.JobComplete), is(batchv1.JobFailed), is(batchv1.JobFailureTarget),
-		is(batchv1.JobSuccessCriteriaMet), is(batchv1.JobSuspended)}
-}
-
-func hasCondition(job *batchv1.Job, t batchv1.JobConditionType, status corev1.ConditionStatus) bool {
-	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == t && c.Status == status })
-}
-
-func (v *jobView) finished() bool { return v.complete || v.failed }
-
-func (v *jobView) indexed() bool { return isIndexed(&v.Spec) }
-
-// ValidateStatus returns the errors with which the API server rejects a write to /status; the Origin of each is the requirement's id.
-func ValidateStatus(old, next *batchv1.Job) field.ErrorList {
-	list := uncountedProblems(next.Status.UncountedTerminatedPods)
-	before, after := view(old), view(next)
-	for _, rule := range statusRules {
-		if rule.broken(before, after) {
-			list = append(list, problem(rule.kind, field.NewPath("status", rule.path), rule.message).WithOrigin(rule.id))
+// validateMeta checks the metadata of an object.
+func validateMeta(object metav1.Object) field.ErrorList {
+	path := metadataPath
+	list := apivalidation.ValidateObjectMetaAccessor(object, true, apivalidation.NameIsDNSSubdomain, path)
+	for i, name := range object.GetFinalizers() {
+		if !apirules.IsFinalizer(name) {
+			list = append(list, field.Invalid(path.Child("finalizers").Index(i), field.OmitValueType{}, "the name has no domain"))
 		}
 	}
 	return list
 }
 
-func problem(kind field.ErrorType, path *field.Path, message string) *field.Error {
-	return &field.Error{Type: kind, Field: path.String(), BadValue: field.OmitValueType{}, Detail: message}
-}
-
-const (
-	invalid      = field.ErrorTypeInvalid
-	required     = field.ErrorTypeRequired
-	notSupported = field.ErrorTypeNotSupported
-	forbidden    = field.ErrorTypeForbidden
-	duplicate    = field.ErrorTypeDuplicate
-	tooMany      = field.ErrorTypeTooMany
-	tooLong      = field.ErrorTypeTooLong
-	immutable    = "field is immutable"
-	negative     = "a count is negative"
-)
-
-var statusRules = []statusRule{
-	{"STV-01", "active", invalid, negative, func(_, n *jobView) bool { return n.Status.Active < 0 }},
-	{"STV-01", "succeeded", invalid, negative, func(_, n *jobView) bool { return n.Status.Succeeded < 0 }},
-	{"STV-01", "failed", invalid, negative, func(_, n *jobView) bool { return n.Status.Failed < 0 }},
-	{"STV-01", "ready", invalid, negative, func(_, n *jobView) bool { return ptr.Deref(n.Status.Ready, 0) < 0 }},
-	{"STV-01", "terminating", invalid, negative, func(_, n *jobView) bool { return ptr.Deref(n.Status.Terminating, 0) < 0 }},
-	{"STV-03", "conditions", invalid, "Complete and Failed at once", func(o, n *jobView) bool {
-		return n.complete && n.failed && (o.complete != n.complete || o.failed != n.failed)
-	}},
-	{"STV-04", "conditions", invalid, "Complete and FailureTarget at once", func(o, n *jobView) bool {
-		changed := o.complete != n.complete || o.failureTarget != n.failureTarget
-		return changed && n.complete && n.failureTarget
-	}},
-	{"STV-05", "conditions", invalid, "SuccessCriteriaMet with Failed or FailureTarget", func(_, n *jobView) bool {
-		return n.successCriteriaMet && (n.failed || n.failureTarget)
-	}},
-	{"STV-06", "conditions", invalid, "Failed without FailureTarget", func(o, n *jobView) bool {
-		changed := o.failed != n.failed || !ptr.Equal(o.Status.FailedIndexes, n.Status.FailedIndexes)
-		return changed && n.failed && !n.failureTarget
-	}},
-	{"STV-07", "conditions", invalid, "Complete without SuccessCriteriaMet", func(o, n *jobView) bool {
-		changed := o.complete != n.complete || o.successCriteriaMet != n.successCriteriaMet || n.Spec.SuccessPolicy != nil
-		return changed && n.complete && !n.successCriteriaMet
-	}},
-	{"STV-08", "conditions", invalid, "SuccessCriteriaMet removed, or added too late", func(o, n *jobView) bool {
-		late := o.complete && !o.successCriteriaMet && n.successCriteriaMet
-		return late || o.successCriteriaMet && !n.successCriteriaMet
-	}},
-	{"STV-09", "conditions", invalid, "a final condition is gone", func(o, n *jobView) bool {
-		return o.failed && !n.failed || o.complete && !n.complete || o.failureTarget && !n.failureTarget
-	}},
-	{"STV-10", "completionTime", invalid, "set in a Job that is not Complete", func(o, n *jobView) bool {
-		return completionChanged(o, n) && !n.complete && n.Status.CompletionTime != nil
-	}},
-	{"STV-10", "completionTime", required, "missing in a Complete Job", func(o, n *jobView) bool {
-		return completionChanged(o, n) && n.complete && n.Status.CompletionTime == nil
-	}},
-	{"STV-10", "completionTime", invalid, "before the start time", func(o, n *jobView) bool {
-		changed := startChanged(o, n) || !o.Status.CompletionTime.Equal(n.Status.CompletionTime)
-		set := n.Status.StartTime != nil && n.Status.CompletionTime != nil
-		return changed && set && n.Status.CompletionTime.Before(n.Status.StartTime)
-	}},
-	{"STV-10", "completionTime", invalid, "changed", func(o, n *jobView) bool {
-		was, is := o.Status.CompletionTime, n.Status.CompletionTime
-		return was != nil && is != nil && !was.Equal(is)
-	}},
-	{"STV-11", "active", invalid, "finished with active pods", func(o, n *jobView) bool {
-		changed := o.finished() != n.finished() || o.Status.Active != n.Status.Active
-		return changed && n.finished() && n.Status.Active > 0
-	}},
-	{"STV-12", "terminating", invalid, "finished with terminating pods", func(o, n *jobView) bool {
-		changed := o.finished() != n.finished() || !ptr.Equal(o.Status.Terminating, n.Status.Terminating)
-		return changed && n.finished() && ptr.Deref(n.Status.Terminating, 0) > 0
-	}},
-	{"STV-13", "uncountedTerminatedPods", invalid, "finished with uncounted pods", func(o, n *jobView) bool {
-		was, is := o.Status.UncountedTerminatedPods, n.Status.UncountedTerminatedPods
-		changed := o.finished() != n.finished() || !reconcile.Same(was, is)
-		return changed && n.finished() && is != nil && len(is.Succeeded)+len(is.Failed) > 0
-	}},
-	{"STV-14", "startTime", required, "finished without a start time", func(o, n *jobView) bool {
-		changed := o.finished() != n.finished() || startChanged(o, n)
-		exempt := ptr.Deref(n.Spec.Suspend, false) && n.Spec.Completions != nil && *n.Spec.Completions == 0
-		return changed && !exempt && n.finished() && n.Status.StartTime == nil
-	}},
-	{"STV-15", "startTime", invalid, "changed in a Job that is not suspended", func(o, n *jobView) bool {
-		resuming := o.suspended && hasCondition(n.Job, batchv1.JobSuspended, corev1.ConditionFalse)
-		return o.Status.StartTime != nil && startChanged(o, n) && !resuming && !ptr.Deref(n.Spec.Suspend, false)
-	}},
-	{"STV-16", "ready", invalid, "more ready than active", func(o, n *jobView) bool {
-		changed := o.Status.Active != n.Status.Active || !ptr.Equal(o.Status.Ready, n.Status.Ready)
-		return changed && ptr.Deref(n.Status.Ready, n.Status.Active) > n.Status.Active
-	}},
-	{"STV-17", "failed", invalid, "decreased", func(o, n *jobView) bool { return n.Status.Failed < o.Status.Failed }},
-	{"STV-18", "succeeded", invalid, "decreased", func(o, n *jobView) bool {
-		elastic := n.indexed() && ptr.Equal(n.Spec.Completions, n.Spec.Parallelism)
-		return !elastic && n.Status.Succeeded < o.Status.Succeeded
-	}},
-	{"STV-19", "completedIndexes", invalid, "not a list of indexes of the Job", func(o, n *jobView) bool {
-		text := n.Status.CompletedIndexes
-		return o.Status.CompletedIndexes != text && (text != "" && !n.indexed() || !areIndexes(text, n.Spec.Completions))
-	}},
-	{"STV-20", "failedIndexes", invalid, "not a list of indexes of the Job", func(o, n *jobView) bool {
-		text := n.Status.FailedIndexes
-		if text == nil || ptr.Equal(o.Status.FailedIndexes, text) {
-			return false
-		}
-		return n.Spec.BackoffLimitPerIndex == nil || !areIndexes(*text, n.Spec.Completions)
-	}},
-	{"STV-21", "failedIndexes", invalid, "overlaps completedIndexes", func(o, n *jobView) bool {
-		changed := o.Status.CompletedIndexes != n.Status.CompletedIndexes || !ptr.Equal(o.Status.FailedIndexes, n.Status.FailedIndexes)
-		return changed && n.Status.FailedIndexes != nil && n.Spec.Completions != nil && overlap(n)
-	}},
-}
-
-func startChanged(o, n *jobView) bool { return !o.Status.StartTime.Equal(n.Status.StartTime) }
-
-func completionChanged(o, n *jobView) bool {
-	return o.complete != n.complete || !o.Status.CompletionTime.Equal(n.Status.CompletionTime)
-}
-
-// overlap reports whether an index is both completed and failed. Like the API server, it skips fragments that are not
-// indexes of the Job, and goes through both lists in step: if they are not sorted, it misses some overlaps.
-func overlap(n *jobView) bool {
-	completed, failed := intervals(n.Status.CompletedIndexes, n), intervals(ptr.Deref(n.Status.FailedIndexes, ""), n)
-	for len(completed) > 0 && len(failed) > 0 {
-		c, f := completed[0], failed[0]
-		switch {
-		case c.first <= f.last && f.first <= c.last:
-			return true
-		case c.first <= f.first:
-			completed = completed[1:]
-		default:
-			failed = failed[1:]
-		}
+// validateMetaUpdate checks changed metadata. Unchanged labels and annotations have been checked before.
+func validateMetaUpdate(old, now *metav1.ObjectMeta) field.ErrorList {
+	checked := *now
+	if maps.Equal(old.Labels, now.Labels) {
+		checked.Labels = nil
 	}
-	return false
+	if maps.Equal(old.Annotations, now.Annotations) {
+		checked.Annotations = nil
+	}
+	return append(validateMeta(&checked), apivalidation.ValidateObjectMetaAccessorUpdate(&checked, old, metadataPath)...)
 }
 
-type interval struct{ first, last int }
+// validateJob checks a new Job with its defaults set.
+func validateJob(job *batchv1.Job) field.ErrorList {
+	return slices.Concat(validateMeta(job), templateFormats(job), append(apirules.NewJob(job, nil), hostname(job)...).Errors())
+}
 
-// intervals parses the fragments of a list of indexes that are valid by themselves.
-func intervals(text string, n *jobView) (out []interval) {
-	for fragment := range strings.SplitSeq(text, ",") {
-		if fragment == "" || !areIndexes(fragment, n.Spec.Completions) {
-			continue
-		}
-		from, to, isRange := strings.Cut(fragment, "-")
-		i := interval{}
-		i.first, _ = strconv.Atoi(from)
-		if i.last = i.first; isRange {
-			i.last, _ = strconv.Atoi(to)
-		}
-		out = append(out, i)
+// validateJobUpdate checks a changed Job.
+func validateJobUpdate(old, job *batchv1.Job) field.ErrorList {
+	return slices.Concat(validateMetaUpdate(&old.ObjectMeta, &job.ObjectMeta), templateFormats(job), append(apirules.ChangedJob(old, job), hostname(job)...).Errors())
+}
+
+func hostname(job *batchv1.Job) apirules.Problems {
+	return apirules.Hostname(job.Name, &job.Spec, field.NewPath("metadata", "name"))
+}
+
+// templateFormats reports invalid labels and annotations of the template.
+func templateFormats(job *batchv1.Job) field.ErrorList {
+	template, path := &job.Spec.Template, field.NewPath("spec", "template")
+	return append(metavalidation.ValidateLabels(template.Labels, path.Child("labels")), apivalidation.ValidateAnnotations(template.Annotations, path.Child("annotations"))...)
+}
+
+// validatePod checks a new pod.
+func validatePod(pod *corev1.Pod) field.ErrorList {
+	list := validateMeta(pod)
+	if !slices.Contains(restartPolicies, pod.Spec.RestartPolicy) {
+		list = append(list, field.NotSupported(specPath.Child("restartPolicy"), pod.Spec.RestartPolicy, restartPolicies))
+	}
+	return list
+}
+
+var restartPolicies = []corev1.RestartPolicy{corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever}
+
+// validatePodSpec checks a changed spec: images may change, a deadline may be added or shortened, and a pod without a
+// node may get one.
+func validatePodSpec(was, is *corev1.PodSpec) (list field.ErrorList) {
+	before, deadline := was.ActiveDeadlineSeconds, is.ActiveDeadlineSeconds
+	late := func() *field.Error {
+		return field.Invalid(specPath.Child("activeDeadlineSeconds"), field.OmitValueType{}, "not positive, or later than before")
+	}
+	switch {
+	case deadline != nil && (*deadline < 0 || *deadline > ptr.Deref(before, math.MaxInt32)):
+		return field.ErrorList{late()} // Then the API server checks nothing else.
+	case ptr.Deref(deadline, 1) == 0, deadline == nil && before != nil:
+		list = append(list, late())
+	}
+	rest := *is
+	rest.ActiveDeadlineSeconds = before
+	rest.Containers, rest.InitContainers = withImages(is.Containers, was.Containers), withImages(is.InitContainers, was.InitContainers)
+	if was.NodeName == "" {
+		rest.NodeName = ""
+	}
+	if !reconcile.Same(was, &rest) {
+		list = append(list, field.Forbidden(specPath, "field is immutable"))
+	}
+	return list
+}
+
+// withImages returns containers with the images of others.
+func withImages(containers, others []corev1.Container) []corev1.Container {
+	out := slices.Clone(containers)
+	for i := range min(len(out), len(others)) {
+		out[i].Image = others[i].Image
 	}
 	return out
 }
 
-// uncountedProblems reports the violations of STV-02.
-func uncountedProblems(u *batchv1.UncountedTerminatedPods) (list field.ErrorList) {
-	if u == nil {
-		return nil
-	}
-	seen := map[types.UID]bool{}
-	for i, uid := range slices.Concat(u.Succeeded, u.Failed) {
-		path, kind := field.NewPath("status", "uncountedTerminatedPods", "succeeded"), field.ErrorTypeDuplicate
-		if i >= len(u.Succeeded) {
-			path, i = field.NewPath("status", "uncountedTerminatedPods", "failed"), i-len(u.Succeeded)
+// validateContainers checks that a container that has ended, and that the restart policy does not restart, stays
+// terminated.
+func validateContainers(old, pod *corev1.Pod) (list field.ErrorList) {
+	for i, was := range old.Status.ContainerStatuses {
+		runs := func(c corev1.ContainerStatus) bool { return c.Name == was.Name && c.State.Terminated == nil }
+		if was.State.Terminated == nil || restarts(&pod.Spec, was) || !slices.ContainsFunc(pod.Status.ContainerStatuses, runs) {
+			continue
 		}
-		if uid == "" {
-			kind = invalid
-		}
-		if uid == "" || seen[uid] {
-			list = append(list, problem(kind, path.Index(i), "an empty or repeated UID").WithOrigin("STV-02"))
-		}
-		seen[uid] = true
+		path := field.NewPath("status", "containerStatuses").Index(i).Child("state")
+		list = append(list, field.Forbidden(path, "may not be transitioned to non-terminated state"))
 	}
 	return list
 }
 
-// areIndexes reports whether the text is a list of indexes; below completions, if that is set.
-func areIndexes(text string, completions *int32) bool {
-	_, valid := countIndexes(text, completions)
-	return valid
-}
-
-// countIndexes parses a list of indexes like the API server.
-func countIndexes(text string, completions *int32) (count int, valid bool) {
-	if text == "" || completions == nil {
-		return 0, true
+// restarts reports whether the restart policy restarts a container that has ended.
+func restarts(spec *corev1.PodSpec, c corev1.ContainerStatus) bool {
+	switch spec.RestartPolicy {
+	case corev1.RestartPolicyAlways:
+		return true
+	case corev1.RestartPolicyOnFailure:
+		return c.State.Terminated.ExitCode != 0
 	}
-	last := -1
-	for i, interval := range strings.Split(text, ",") {
-		from, to, isRange := strings.Cut(interval, "-")
-		first, err := strconv.Atoi(from)
-		end := first
-		if err == nil && isRange {
-			end, err = strconv.Atoi(to)
-		}
-		if err != nil || i > 0 && first <= last || isRange && first >= end || end >= int(*completions) {
-			return 0, false
-		}
-		count, last = count+end-first+1, end
-	}
-	return count, true
+	return false
 }

@@ -301,13 +301,13 @@ func (w *World) Resume(name string, after time.Duration) {
 // Finished reports whether the Job of that name is finished.
 func (w *World) Finished(name string) bool {
 	job := w.Store.jobs[name]
-	return job != nil && Finished(job)
+	return job != nil && reconcile.IsFinished(job)
 }
 
 // FinishedAll reports whether all Jobs are finished.
 func (w *World) FinishedAll() bool {
 	for _, job := range w.Store.jobs {
-		if !Finished(job) {
+		if !reconcile.IsFinished(job) {
 			return false
 		}
 	}
@@ -317,10 +317,5 @@ func (w *World) FinishedAll() bool {
 // Suspended reports whether the controller has suspended the Job of that name.
 func (w *World) Suspended(name string) bool {
 	job := w.Store.jobs[name]
-	return job != nil && slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
-		return c.Type == batchv1.JobSuspended && c.Status == corev1.ConditionTrue
-	})
+	return job != nil && reconcile.TrueCondition(job, batchv1.JobSuspended) != nil
 }
-
-// Finished reports whether the Job has a terminal condition.
-func Finished(job *batchv1.Job) bool { return view(job).finished() }

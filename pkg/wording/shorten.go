@@ -33,7 +33,7 @@ func Shorten(message string, most int) string {
 	if m := rejected.FindStringSubmatch(text); m != nil {
 		return Cut(m[1]+" is invalid: "+invalid.ReplaceAllString(m[2], "$3: "), most)
 	}
-	if end := sentence.FindStringIndex(text); end != nil {
+	if end := sentence.FindStringIndex(text); end != nil && !opened.MatchString(text[:end[1]]) {
 		first, rest := text[:end[1]-len(". ")], text[end[1]:]
 		if text = first; outcome.MatchString(first) && !hint.MatchString(rest) {
 			return ending(first, Shorten(rest, most), most)
@@ -94,6 +94,8 @@ var (
 	rejected = lazyregexp.New(`^(?:[Ee]rror: )?The \w+ "([^"]+)" is invalid: (.*)`)
 	// sentence matches the end of a sentence, or of an element of a list, but not "e.g. ".
 	sentence = lazyregexp.New(`[^.][^.][.;] `)
+	// opened matches a text with a quotation that does not end.
+	opened = lazyregexp.New(`(?:^|[\s(:])'[^']*$`)
 	// specific matches a name or a number, and named a name in quotes or a value, without which a sentence is general. hint matches
 	// the beginning of advice.
 	specific = lazyregexp.New(`["\d/=']`)
@@ -102,7 +104,7 @@ var (
 	// why matches the beginning of a sentence with the cause of the one before it.
 	why = lazyregexp.New(`^(?i:error|reason|cause): `)
 	// inBrackets matches a message of several sentences with its cause in brackets at the end.
-	inBrackets = lazyregexp.New(`^(.*\. .*)\((\w+: [^()]+)\)$`)
+	inBrackets = lazyregexp.New(`^(.*\. .*|.*: .*)\((\w[\w ]*: [^()]+)\)$`)
 	// between matches a sentence with advice that has another one after it.
 	between = lazyregexp.New(`(\. )(?:(?:Re-?run|Retry|Run|See|Try|Check) (?:the|your|that|whether|with|again|if)|Please) [^.:]*\. `)
 	// outcome matches a sentence that says what failed, and not why.
@@ -115,6 +117,7 @@ var (
 var wrapping = lazyregexp.New(`^.* desc = |^\S+ failed for volume "[^"]+" : |^.*plugin type="[^"]+"(?: name="[^"]+")? failed \(\w+\): |^.* Output: |` +
 	`^Code: \d+\. DB::Exception: Received from \S+ (?:DB::Exception: )?|` + // a server that asked another one
 	`^failed to (?:create (?:containerd task|containerd container|shim task)|generate (?:container "[^"]*" )?spec): |` +
+	`^.* Code: \d+\. Errors: +\* |` + // Vault
 	`^(?:Pod was rejected|prepare dynamic resources): |^(?:Allocate|Update plugin resources) failed due to |^Failed to prepare dynamic resources: |` +
 	`^(?:OCI runtime create failed|runc create failed|container create failed|unable to start container process|error during container init): `)
 
@@ -176,7 +179,7 @@ func shortQuota(text string) string {
 func sentences(text string, most int) string {
 	last := 0
 	for _, at := range sentence.FindAllStringIndex(text, -1) {
-		if end := at[1] - len(". "); fits(text[:end], most) {
+		if end := at[1] - len(". "); fits(text[:end], most) && !opened.MatchString(text[:end]) {
 			last = end
 		}
 	}
@@ -184,7 +187,8 @@ func sentences(text string, most int) string {
 }
 
 // LastClauses returns the end of an error that wraps others, its most specific part: the clauses after a colon that fit into the
-// given number of characters, but at least one. A field stays with its value that is not allowed, or with its limit (">= 2").
+// given number of characters, but at least one. A field stays with its value that is not allowed, or with its limit (">= 2"), and a file with
+// what the system says about it.
 func LastClauses(message string, most int) string {
 	last, quoted, depth := "", false, 0
 	quotes, fields := strings.Count(message, `"`)%2 == 0, invalid.FindAllStringIndex(message, -1)
@@ -201,6 +205,9 @@ func LastClauses(message string, most int) string {
 				continue
 			}
 			clauses := message[clauseAt(i, fields):]
+			if last == "" && aboutFile.MatchString(clauses) {
+				continue
+			}
 			if last != "" && !fits(clauses, most) {
 				return last
 			}
@@ -212,6 +219,9 @@ func LastClauses(message string, most int) string {
 	}
 	return last
 }
+
+// aboutFile matches what the system says about a file.
+var aboutFile = lazyregexp.New(`^(?i:no such file or directory|not a directory|is a directory|read-only file system|exec format error)\W*$`)
 
 // clauseAt returns where the clause begins that follows a colon, or the field that the colon is a part of.
 func clauseAt(colon int, fields [][]int) int {

@@ -127,7 +127,7 @@ func Join(separator string, parts ...string) string {
 // Sentence capitalizes the first letter, unless the text starts with a name such as backoffLimit.
 func Sentence(s string) string {
 	first, _, _ := strings.Cut(s, " ")
-	if first == "" || strings.IndexFunc(strings.TrimRight(first, ",:"), func(r rune) bool { return r < 'a' || r > 'z' }) >= 0 {
+	if first == "" || strings.IndexFunc(strings.TrimRight(first, ",:;"), func(r rune) bool { return r < 'a' || r > 'z' }) >= 0 {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]

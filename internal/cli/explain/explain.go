@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -276,7 +277,7 @@ const mostLogs = 10
 
 // runSeveral explains several Jobs, and the CronJobs and JobSets that own them.
 func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
-	o.explainer.Brief = true
+	o.explainer.Brief, o.explainer.Keeps = true, len(o.owners) > 0
 	if !o.output.IsSet() && (len(o.owners) == 0 || len(c.jobs) > mostLogs) {
 		o.explainer.LogLines = 0
 	}
@@ -290,16 +291,9 @@ func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 		}
 		return nil
 	}
-	list := analysis.List(reports)
-	for _, cronJob := range c.cronJobs {
-		runs := make([]explain.OwnedRun, len(reports))
-		for i := range reports {
-			runs[i] = words.RunOf(&reports[i], cronJob.Now)
-		}
-		list.CronJobs = append(list.CronJobs, cronjob.Explain(cronJob, runs))
-	}
-	for _, jobSet := range c.jobSets {
-		list.JobSets = append(list.JobSets, jobset.Explain(jobSet, reports))
+	list, err := o.listOf(ctx, c, reports)
+	if err != nil {
+		return err
 	}
 	if o.output.IsSet() {
 		err = o.output.Write(o.Out, list, namesOf(reports)...)
@@ -307,6 +301,47 @@ func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 		err = text.Explanations(o.Out, list, o.textOptions())
 	}
 	return errors.Join(append(c.failed, err, o.exitStatus(reports...))...)
+}
+
+// listOf returns the reports with those on the owners. If the answer about an owner is about a Job, its pods' events are read, too.
+func (o *Options) listOf(ctx context.Context, c *chosen, reports []explain.Report) (list explain.ReportList, err error) {
+	if o.lacksEvents(c, reports) {
+		if err := o.explainer.WithPodEvents(ctx, o.set.Namespace, reports); err != nil {
+			return list, err
+		}
+	}
+	list = analysis.List(reports)
+	for i := range c.cronJobs {
+		list.CronJobs = append(list.CronJobs, cronJobReport(&c.cronJobs[i], reports))
+	}
+	for i := range c.jobSets {
+		list.JobSets = append(list.JobSets, jobset.Explain(c.jobSets[i], reports))
+	}
+	return list, nil
+}
+
+// lacksEvents reports whether the answer about an owner is about a Job whose pods may have events that say more.
+func (o *Options) lacksEvents(c *chosen, reports []explain.Report) bool {
+	var named []string
+	for i := range c.cronJobs {
+		r := cronJobReport(&c.cronJobs[i], reports)
+		named = append(named, r.Named())
+	}
+	for i := range c.jobSets {
+		r := jobset.Explain(c.jobSets[i], reports)
+		named = append(named, r.Named())
+	}
+	return slices.ContainsFunc(reports, func(r explain.Report) bool {
+		return slices.Contains(named, r.Job.Name) && o.explainer.LacksEvents(&r)
+	})
+}
+
+func cronJobReport(in *input.CronJob, reports []explain.Report) explain.CronJobReport {
+	runs := make([]explain.OwnedRun, len(reports))
+	for i := range reports {
+		runs[i] = words.RunOf(&reports[i], in.Now)
+	}
+	return cronjob.Explain(*in, runs)
 }
 
 func (o *Options) runOne(ctx context.Context, job *unstructured.Unstructured) error {

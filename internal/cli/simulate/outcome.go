@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/apirules"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
@@ -44,8 +44,7 @@ func (o *Options) checkOutcome(world *sim.World, job *batchv1.Job) error {
 
 // whyUnmatched returns why the flag had no effect, or "" if it had one.
 func (f *podsFlag) whyUnmatched(spec *batchv1.JobSpec) string {
-	pod, completions := &spec.Template.Spec, ptr.Deref(spec.Completions, 1)
-	names := containerNames(slices.Concat(pod.Containers, pod.InitContainers))
+	names, completions := apirules.ContainerNames(&spec.Template.Spec), ptr.Deref(spec.Completions, 1)
 	switch {
 	case f.container != "" && !slices.Contains(names, f.container):
 		return fmt.Sprintf("there is no container %q, only %s", f.container, strings.Join(names, ", "))
@@ -59,12 +58,4 @@ func (f *podsFlag) whyUnmatched(spec *batchv1.JobSpec) string {
 		return fmt.Sprintf("there was no attempt %d", f.attempt)
 	}
 	return "the Job created no such pod"
-}
-
-func containerNames(containers []corev1.Container) []string {
-	names := make([]string, len(containers))
-	for i := range containers {
-		names[i] = containers[i].Name
-	}
-	return names
 }

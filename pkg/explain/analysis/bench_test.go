@@ -3,7 +3,7 @@ package analysis_test
 import (
 	"fmt"
 	"io"
-	"math/rand/v2"
+	rand "math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -20,6 +20,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
 
 // huge returns a running Job of 10^5 indexes with 10^4 pods: one in four has failed, for one of four causes, and every
@@ -110,11 +111,11 @@ func BenchmarkExplain(b *testing.B) {
 // BenchmarkOutline measures a row of a list: of a typical Job, of a Job that a rule failed, and of a Job with a long list
 // of failed indexes.
 func BenchmarkOutline(b *testing.B) {
-	usual := indexedJob(100, nil)
-	byRule := indexedJob(100, func(j *batchv1.Job) {
-		j.Spec.PodFailurePolicy = rules(3)
+	usual := explaintest.IndexedJob(100, nil)
+	byRule := explaintest.IndexedJob(100, func(j *batchv1.Job) {
+		j.Spec.PodFailurePolicy = explaintest.Rules(3)
 		j.Annotations = map[string]string{rulename.Annotation: "1=OutOfMemory"}
-		ended(j, "PodFailurePolicy_OutOfMemory", "Container main for pod ns/train-0-abcde failed with exit code 2 matching FailJob rule at index 1")
+		explaintest.FailJob(j, "PodFailurePolicy_OutOfMemory", "Container main for pod ns/train-0-abcde failed with exit code 2 matching FailJob rule at index 1")
 	})
 	long := huge().Job
 	long.Status.FailedIndexes, long.Status.CompletedIndexes = ptr.To(long.Status.CompletedIndexes), ""
@@ -125,7 +126,7 @@ func BenchmarkOutline(b *testing.B) {
 		b.Run(bc.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				_ = analysis.OutlineOf(bc.job, nil, noon)
+				_ = analysis.OutlineOf(bc.job, nil, explaintest.Noon)
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
 
 // older removes fields that an older API server or Job controller does not set. Each can be missing on its own, because
@@ -42,7 +43,7 @@ func TestMissingFieldsChangeNoExplanation(t *testing.T) {
 	ends := 0
 	for _, c := range cases(t) {
 		for _, facts := range c.Inputs {
-			want := report(facts).Verdict
+			want := explaintest.Report(facts).Verdict
 			if want.Outcome != reconcile.OutcomeFailed && want.Outcome != reconcile.OutcomeComplete {
 				continue
 			}
@@ -54,9 +55,9 @@ func TestMissingFieldsChangeNoExplanation(t *testing.T) {
 				one.Job = facts.Job.DeepCopy()
 				drop(one.Job)
 				drop(all.Job)
-				wantVerdict(t, c.Name+" without "+what, report(one).Verdict, want)
+				wantVerdict(t, c.Name+" without "+what, explaintest.Report(one).Verdict, want)
 			}
-			wantVerdict(t, c.Name+" without all of it", report(all).Verdict, want)
+			wantVerdict(t, c.Name+" without all of it", explaintest.Report(all).Verdict, want)
 		}
 	}
 	if ends < 20 {

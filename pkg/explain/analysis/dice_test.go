@@ -15,13 +15,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
 
 // dice draws parts of random Jobs.
 type dice struct{ t *rapid.T }
 
-func (d dice) yes(what string) bool              { return rapid.Bool().Draw(d.t, what) }
+func (d dice) yes(what string) bool { return rapid.Bool().Draw(d.t, what) }
+
 func (d dice) n(what string, lo, hi int32) int32 { return rapid.Int32Range(lo, hi).Draw(d.t, what) }
+
 func (d dice) of(what string, words ...string) string {
 	return rapid.SampledFrom(words).Draw(d.t, what)
 }
@@ -29,14 +32,14 @@ func (d dice) of(what string, words ...string) string {
 // at returns a time around noon, or no time at all.
 func (d dice) at(what string) metav1.Time {
 	if n := d.n(what, -5000, 500); n > -4500 {
-		return metav1.NewTime(noon.Add(time.Duration(n) * time.Second))
+		return metav1.NewTime(explaintest.Noon.Add(time.Duration(n) * time.Second))
 	}
 	return metav1.Time{}
 }
 
 // some returns a time around noon, for objects that always have one.
 func (d dice) some(what string) metav1.Time {
-	return metav1.NewTime(noon.Add(time.Duration(d.n(what, -5000, 500)) * time.Second))
+	return metav1.NewTime(explaintest.Noon.Add(time.Duration(d.n(what, -5000, 500)) * time.Second))
 }
 
 func maybe[T any](d dice, what string, value func() T) *T {
@@ -185,7 +188,7 @@ func (d dice) event(i int) *corev1.Event {
 		Reason:  d.of("event reason", "FailedCreate", "SuccessfulCreate", "PodFailed", "BackOff", "FailedScheduling", ""),
 		Message: d.of("event message", "exceeded quota", "Container main exited with code 1. First in pod pod-0", "É", "") + fmt.Sprint(i),
 	}
-	e.LastTimestamp, e.FirstTimestamp = ago(time.Duration(d.n("last", 0, 2))*time.Minute), d.at("first")
+	e.LastTimestamp, e.FirstTimestamp = explaintest.Ago(time.Duration(d.n("last", 0, 2))*time.Minute), d.at("first")
 	if d.yes("of a pod") {
 		e.InvolvedObject = corev1.ObjectReference{Kind: "Pod", Name: d.of("event pod", "pod-0", "train-9")}
 	}
@@ -193,7 +196,7 @@ func (d dice) event(i int) *corev1.Event {
 }
 
 func (d dice) facts() input.Input {
-	f := input.Input{Now: noon, OurName: "batchjob.dev/controller", Job: d.job(), PodsRead: d.yes("pods read"), EventsRead: d.yes("events read")}
+	f := input.Input{Now: explaintest.Noon, OurName: "batchjob.dev/controller", Job: d.job(), PodsRead: d.yes("pods read"), EventsRead: d.yes("events read")}
 	if f.PodsRead {
 		for i := range d.n("pods", 0, 7) {
 			f.Pods = append(f.Pods, input.PodOf(d.pod(int(i))))

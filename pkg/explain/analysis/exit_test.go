@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
 
 // The decoded exit code is in the evidence, in the causes and in the advice.
@@ -26,10 +27,10 @@ func TestDecodedExitCodeIsInEveryPart(t *testing.T) {
 		{126, "Error", "exited with code 126", "could not be executed", "make the command of container main executable"},
 		{7, "Error", "exited with code 7", "", "read the whole log"},
 	} {
-		r := report(factsOf(jobWith(func(j *batchv1.Job) {
+		r := explaintest.Report(explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
 			j.Status.Failed = 1
-			ended(j, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
-		}), podOf("train-x", exits(tc.code, tc.reason, 10*time.Minute))))
+			explaintest.FailJob(j, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
+		}), explaintest.PodOf("train-x", explaintest.Exits(tc.code, tc.reason, 10*time.Minute))))
 		var found bool
 		for _, e := range r.Evidence {
 			if e.Kind != explain.EvidenceContainer {

@@ -23,6 +23,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -39,7 +40,7 @@ func sweep(t *testing.T) []input.Input {
 func TestFamilyIsExplained(t *testing.T) {
 	var got bytes.Buffer
 	for _, f := range sweep(t) {
-		r := report(f)
+		r := explaintest.Report(f)
 		draw(t, &got, "kubectl batchjob status "+r.Job.Name, func() error { return text.Summary(&got, r, text.Options{Width: 80}) })
 		for _, width := range []int{80, 160} {
 			draw(t, &got, fmt.Sprintf("kubectl batchjob why %s (%d columns)", r.Job.Name, width), func() error {
@@ -52,7 +53,7 @@ func TestFamilyIsExplained(t *testing.T) {
 
 // RTY-20: the same as JSON.
 func TestFamilyAsJSON(t *testing.T) {
-	got, err := json.MarshalIndent(report(sweep(t)[0]).Family, "", "  ")
+	got, err := json.MarshalIndent(explaintest.Report(sweep(t)[0]).Family, "", "  ")
 	assert.NoError(t, err)
 	golden(t, "../family/sweep.json", append(got, '\n'))
 }
@@ -153,7 +154,7 @@ func TestFamiliesInParts(t *testing.T) {
 			return f
 		}()), 2, "complete, by sweep-retry-2", "", true, false, "", []string{"7 completed in sweep-retry-2; failed in sweep-retry-1 (OOMKilled)"}},
 	} {
-		r := report(c.input)
+		r := explaintest.Report(c.input)
 		if r.Family == nil {
 			t.Errorf("%s: no family", name)
 			continue
@@ -166,7 +167,7 @@ func TestFamiliesInParts(t *testing.T) {
 		if len(f.Members) != c.members || f.Text != c.text || f.Missing != c.missing || f.Complete != c.complete || f.RootGone == c.first || !slices.Equal(histories, c.histories) {
 			t.Errorf("%s: %+v\n%q", name, f, histories)
 		}
-		if c.clause != "" && !slices.Contains(r.Verdict.Clauses, c.clause) || c.clause == "" && strings.Contains(verdict(r), "rest") {
+		if c.clause != "" && !slices.Contains(r.Verdict.Clauses, c.clause) || c.clause == "" && strings.Contains(explaintest.Verdict(r), "rest") {
 			t.Errorf("%s: %q", name, r.Verdict.Clauses)
 		}
 	}
@@ -188,13 +189,13 @@ func TestWhatFailedInAFamily(t *testing.T) {
 	all := sweep(t)
 	f := alone(all[0], unchanged, all[1])
 	ended := f.Job.Status.Conditions[0].LastTransitionTime
-	f.Pods = append(f.Pods, podOf("sweep-5-a", onIndex(5, 1, exits(1, "Error", time.Hour))), podOf("sweep-9-a", onIndex(9, 1, func(p *corev1.Pod) {
-		exits(143, "Error", time.Hour)(p)
+	f.Pods = append(f.Pods, explaintest.PodOf("sweep-5-a", explaintest.OnIndex(5, 1, explaintest.Exits(1, "Error", time.Hour))), explaintest.PodOf("sweep-9-a", explaintest.OnIndex(9, 1, func(p *corev1.Pod) {
+		explaintest.Exits(143, "Error", time.Hour)(p)
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &ended, ptr.To[int64](0)
 		p.Status.ContainerStatuses[0].State.Terminated.FinishedAt = ended
 	})))
 	f.Job.Status.CompletedIndexes = "0-2,4-6,8"
-	family := report(f).Family
+	family := explaintest.Report(f).Family
 	assert.Equal(t, family.Members[0].Failed, 2, "failed")
 	for _, h := range family.Histories {
 		if strings.ContainsAny(h.Indexes, "59") {
@@ -240,10 +241,10 @@ func TestRetryIsAdvised(t *testing.T) {
 		"of a CronJob": {alone(root, func(j *batchv1.Job) {
 			j.OwnerReferences = []metav1.OwnerReference{{Kind: "CronJob", Name: "x", Controller: ptr.To(true)}}
 		}), more},
-		"deleted": {alone(root, func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(ago(time.Minute)) }), ""},
+		"deleted": {alone(root, func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(explaintest.Ago(time.Minute)) }), ""},
 		"unread":  {unread, ""},
 	} {
-		assert.Equal(t, retryAdvice(report(c.input)), c.want, name)
+		assert.Equal(t, retryAdvice(explaintest.Report(c.input)), c.want, name)
 	}
 	assert.Contains(t, retryAdvice(analysis.Explain(focused, explain.Options{Pod: "sweep-7-qr8st"})), "--indexes 7", "of one pod")
 }
@@ -259,8 +260,8 @@ func TestNoFamily(t *testing.T) {
 	for name, f := range map[string]input.Input{
 		"no retry": alone(all[0], unchanged), "retries of another Job of the name": replaced, "unread": unread, "unread retry": unreadRetry,
 	} {
-		if r := report(f); r.Family != nil || strings.Contains(verdict(r), "rest") {
-			t.Errorf("%s: %+v, %s", name, r.Family, verdict(r))
+		if r := explaintest.Report(f); r.Family != nil || strings.Contains(explaintest.Verdict(r), "rest") {
+			t.Errorf("%s: %+v, %s", name, r.Family, explaintest.Verdict(r))
 		}
 	}
 }
@@ -272,12 +273,12 @@ func TestLargeFamilyIsShort(t *testing.T) {
 		set, err := indexset.Parse(failed)
 		assert.NoError(t, err)
 		for i := range set.All() {
-			pods = append(pods, podOf(fmt.Sprintf("%s-%d", name, i), onIndex(i, 1, exits(1+i%2, "Error", time.Hour))))
+			pods = append(pods, explaintest.PodOf(fmt.Sprintf("%s-%d", name, i), explaintest.OnIndex(i, 1, explaintest.Exits(1+i%2, "Error", time.Hour))))
 		}
-		f := factsOf(indexedJob(10000, func(j *batchv1.Job) {
+		f := explaintest.InputOf(explaintest.IndexedJob(10000, func(j *batchv1.Job) {
 			j.Name, j.UID = name, types.UID(name)
 			j.Status.CompletedIndexes, j.Status.FailedIndexes = completed, &failed
-			ended(j, batchv1.JobReasonFailedIndexes, "")
+			explaintest.FailJob(j, batchv1.JobReasonFailedIndexes, "")
 			if change != nil {
 				change(j)
 			}
@@ -290,7 +291,7 @@ func TestLargeFamilyIsShort(t *testing.T) {
 		j.Labels = map[string]string{retry.OfLabel: "train"}
 		j.Annotations = map[string]string{retry.UIDAnnotation: "train", retry.AttemptAnnotation: "1", retry.IndexesAnnotation: "0-9999"}
 	})}
-	f := report(root).Family
+	f := explaintest.Report(root).Family
 	if len(f.Histories) != 4 || f.Histories[0].Count != 4500 || f.Histories[3].Count != 500 {
 		t.Fatalf("%d: %+v", len(f.Histories), f.Histories)
 	}

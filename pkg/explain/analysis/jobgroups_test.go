@@ -18,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -25,29 +26,29 @@ import (
 func fleet() []explain.Report {
 	var all []explain.Report
 	add := func(name string, change func(*batchv1.Job), pods []*input.Pod, events ...input.Event) {
-		f := factsOf(jobWith(func(j *batchv1.Job) {
+		f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
 			j.Name = name
 			change(j)
 		}), pods...)
 		f.Events = events
-		all = append(all, report(f))
+		all = append(all, explaintest.Report(f))
 	}
 	for i := range 14 {
 		name := fmt.Sprintf("report-%02d", i)
 		code, after := int32(137), time.Duration(20-i)*time.Minute
 		add(name, func(j *batchv1.Job) {
 			j.Status.Failed, j.Spec.BackoffLimit = 1, ptr.To[int32](0)
-			ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
-			j.Status.Conditions[len(j.Status.Conditions)-1].LastTransitionTime = ago(after)
-		}, []*input.Pod{podOf(name+"-x7b2q", exits(code, "OOMKilled", after))})
+			explaintest.FailJob(j, batchv1.JobReasonBackoffLimitExceeded, "")
+			j.Status.Conditions[len(j.Status.Conditions)-1].LastTransitionTime = explaintest.Ago(after)
+		}, []*input.Pod{explaintest.PodOf(name+"-x7b2q", explaintest.Exits(code, "OOMKilled", after))})
 	}
 	for i := range 5 {
 		name := fmt.Sprintf("etl-%d", i)
-		add(name, func(*batchv1.Job) {}, nil, jobEvent("FailedCreate", `Error creating: pods "`+name+`-zz9lm" is forbidden: exceeded quota: team, requested: pods=1, used: pods=`+fmt.Sprint(i), 3, time.Minute))
+		add(name, func(*batchv1.Job) {}, nil, explaintest.JobEvent("FailedCreate", `Error creating: pods "`+name+`-zz9lm" is forbidden: exceeded quota: team, requested: pods=1, used: pods=`+fmt.Sprint(i), 3, time.Minute))
 	}
-	add("nope", func(*batchv1.Job) {}, nil, jobEvent("FailedCreate", `Error creating: pods "nope-zz9lm" is forbidden: no PriorityClass with name nope was found`, 3, time.Minute))
-	add("retries", func(*batchv1.Job) {}, []*input.Pod{podOf("retries-x7b2q", exits(1, "Error", time.Minute)), podOf("retries-zz9lm", func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning })})
-	add("well", func(*batchv1.Job) {}, []*input.Pod{podOf("well-x7b2q", nil)})
+	add("nope", func(*batchv1.Job) {}, nil, explaintest.JobEvent("FailedCreate", `Error creating: pods "nope-zz9lm" is forbidden: no PriorityClass with name nope was found`, 3, time.Minute))
+	add("retries", func(*batchv1.Job) {}, []*input.Pod{explaintest.PodOf("retries-x7b2q", explaintest.Exits(1, "Error", time.Minute)), explaintest.PodOf("retries-zz9lm", func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning })})
+	add("well", func(*batchv1.Job) {}, []*input.Pod{explaintest.PodOf("well-x7b2q", nil)})
 	return all
 }
 
@@ -101,7 +102,7 @@ func TestEveryRecordedJobIsInOneGroup(t *testing.T) {
 		r := &reports[i]
 		bad := r.Verdict.Stalled || r.Verdict.Outcome.Fails()
 		if n := grouped[r.Job.Namespace+"/"+r.Job.Name]; n > 1 || bad && n == 0 || r.Verdict.Outcome == reconcile.OutcomeComplete && n > 0 {
-			t.Errorf("%s/%s is in %d groups: %s", r.Job.Namespace, r.Job.Name, n, verdict(*r))
+			t.Errorf("%s/%s is in %d groups: %s", r.Job.Namespace, r.Job.Name, n, explaintest.Verdict(*r))
 		}
 	}
 	for i, g := range list.Groups {
@@ -116,17 +117,17 @@ func TestEveryRecordedJobIsInOneGroup(t *testing.T) {
 // Requirements: CLI-77
 func TestGroupsSayOnlyWhatHoldsForAllTheirJobs(t *testing.T) {
 	named := func(name string, limit int32, pods ...*input.Pod) explain.Report {
-		job := jobWith(func(j *batchv1.Job) {
+		job := explaintest.JobWith(func(j *batchv1.Job) {
 			j.Name, j.Spec.BackoffLimit, j.Status.Failed = name, ptr.To(limit), limit+1
-			ended(j, batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
+			explaintest.FailJob(j, batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
 		})
-		return report(factsOf(job, pods...))
+		return explaintest.Report(explaintest.InputOf(job, pods...))
 	}
 	list := analysis.List([]explain.Report{
 		named("gone-a", 0), named("gone-b", 1),
-		named("big", 2, podOf("big-1", exits(137, "OOMKilled", time.Minute)), podOf("big-2", exits(137, "OOMKilled", time.Minute)), podOf("big-3", exits(3, "Error", time.Minute))),
-		named("say-a", 0, podOf("say-a-1", saying("tile 1 is missing", exits(4, "Error", time.Minute)))),
-		named("say-b", 0, podOf("say-b-1", saying("tile 2 is missing", exits(4, "Error", time.Minute)))),
+		named("big", 2, explaintest.PodOf("big-1", explaintest.Exits(137, "OOMKilled", time.Minute)), explaintest.PodOf("big-2", explaintest.Exits(137, "OOMKilled", time.Minute)), explaintest.PodOf("big-3", explaintest.Exits(3, "Error", time.Minute))),
+		named("say-a", 0, explaintest.PodOf("say-a-1", saying("tile 1 is missing", explaintest.Exits(4, "Error", time.Minute)))),
+		named("say-b", 0, explaintest.PodOf("say-b-1", saying("tile 2 is missing", explaintest.Exits(4, "Error", time.Minute)))),
 	})
 	var out bytes.Buffer
 	assert.NoError(t, text.Explanations(&out, list, text.Options{Width: 120}))
@@ -140,4 +141,49 @@ func TestGroupsSayOnlyWhatHoldsForAllTheirJobs(t *testing.T) {
 	if t.Failed() {
 		t.Log(out.String())
 	}
+}
+
+// CLI-04: several Jobs: "412 failures, 3 causes" over all of them.
+func TestCausesAreGroupedOverJobs(t *testing.T) {
+	job := func(namespace, name string, codes ...int32) explain.Report {
+		j := explaintest.JobWith(func(j *batchv1.Job) { j.Namespace, j.Name, j.Status.Failed = namespace, name, int32(len(codes)) })
+		f := explaintest.InputOf(j)
+		for i, code := range codes {
+			f.Pods = append(f.Pods, explaintest.PodOf(name+"-"+string(rune('a'+i)), explaintest.Exits(code, "Error", time.Duration(i+1)*time.Minute)))
+		}
+		return explaintest.Report(f)
+	}
+	list := analysis.List([]explain.Report{job("ns", "one", 1, 1, 2), job("ns", "two", 2, 2, 2), job("ns", "three", 3)})
+	if list.Kind != "JobExplanationList" || list.APIVersion != "batchjob.dev/v1alpha1" || len(list.Items) != 3 || len(list.Causes) != 3 {
+		t.Fatalf("%s, %d items, %d causes", list.Kind, len(list.Items), len(list.Causes))
+	}
+	c := list.Causes[0]
+	if c.Count != 4 || strings.Join(c.Jobs, " ") != "one two" || strings.Join(c.Pods, " ") != "one-c two-a two-b" || !c.First.Equal(ptr.To(explaintest.Ago(3*time.Minute))) || !c.Last.Equal(ptr.To(explaintest.Ago(time.Minute))) {
+		t.Errorf("%+v", c)
+	}
+	if list.Causes[1].Count != 2 || list.Causes[2].Count != 1 || list.Causes[2].Jobs[0] != "three" {
+		t.Errorf("%+v", list.Causes)
+	}
+	assert.Equal(t, len(list.Items[0].Causes[1].Pods), 1, "pods in the report of one Job")
+	if data, err := json.Marshal(analysis.List([]explain.Report{})); err != nil || !strings.Contains(string(data), `"items":[]`) {
+		t.Errorf("%s, %v", data, err)
+	}
+	both := analysis.List([]explain.Report{job("ns1", "same", 1), job("ns2", "same", 1)}).Causes[0].Jobs
+	if len(both) != 2 || both[0] == both[1] {
+		t.Errorf("Jobs of two namespaces cannot be told apart: %q", both)
+	}
+}
+
+// Causes of two Jobs that were matched by different rules without names stay separate.
+// Requirements: CLI-04
+func TestRulesOfSeveralJobsStayApart(t *testing.T) {
+	with := func(name string, first int32) explain.Report {
+		f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
+			j.Name, j.Status.Failed, j.Spec.PodFailurePolicy = name, 1, explaintest.Rules(2)
+			j.Spec.PodFailurePolicy.Rules[0].OnExitCodes.Values = []int32{first}
+		}), explaintest.PodOf(name, explaintest.Exits(2, "Error", time.Minute)))
+		return explaintest.Report(f)
+	}
+	list := analysis.List([]explain.Report{with("one", 1), with("two", 2)})
+	assert.Equalf(t, len(list.Causes), 2, "one rule stands for both: %+v", list.Causes)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/goldenfile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
@@ -16,7 +17,7 @@ import (
 func TestJSONIsStable(t *testing.T) {
 	c, err := recorded.Load(filepath.Join("testdata", "recorded", "failure-policy-named.yaml"))
 	assert.NoError(t, err)
-	got, err := json.MarshalIndent(report(c.Inputs[0]), "", "  ")
+	got, err := json.MarshalIndent(explaintest.Report(c.Inputs[0]), "", "  ")
 	assert.NoError(t, err)
 	goldenfile.Compare(t, filepath.Join("testdata", "report.json"), string(got)+"\n")
 	var back explain.Report

@@ -13,13 +13,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
 
 // also adds the end of a second container.
 func also(name string, code int32, reason string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: name, State: corev1.ContainerState{
-			Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, StartedAt: ago(time.Hour), FinishedAt: ago(10 * time.Minute)},
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, StartedAt: explaintest.Ago(time.Hour), FinishedAt: explaintest.Ago(10 * time.Minute)},
 		}})
 	}
 }
@@ -53,20 +54,20 @@ func TestLastFailures(t *testing.T) {
 		pods []func(*corev1.Pod)
 		want string
 	}{
-		"OOMKilled":              {[]func(*corev1.Pod){all(exits(137, "OOMKilled", time.Minute), limited("1Gi"))}, "OOMKilled killed [main 1Gi]"},
-		"exit code 1":            {[]func(*corev1.Pod){exits(1, "OOMKilled", time.Minute)}, "OOMKilled killed [main ]"},
-		"another, exit code 0":   {[]func(*corev1.Pod){all(exits(1, "Error", time.Minute), also("side", 0, "OOMKilled"))}, "exit code 1 killed [side ]"},
-		"exit code 137":          {[]func(*corev1.Pod){exits(137, "Error", time.Minute)}, "exit code 137"},
-		"a message":              {[]func(*corev1.Pod){all(exits(1, "Error", time.Minute), withMessage("MemoryError"))}, "out of memory probably main"},
-		"a killed child":         {[]func(*corev1.Pod){all(exits(1, "Error", time.Minute), withMessage("build: signal: killed"))}, "process killed probably main"},
-		"GPU memory":             {[]func(*corev1.Pod){all(exits(1, "Error", time.Minute), withMessage("torch.cuda.OutOfMemoryError: CUDA out of memory."))}, "out of GPU memory"},
-		"another failure since":  {[]func(*corev1.Pod){exits(137, "OOMKilled", 2*time.Minute), exits(3, "Error", time.Minute)}, "exit code 3"},
-		"a disruption since":     {[]func(*corev1.Pod){exits(137, "OOMKilled", 2*time.Minute), all(exits(143, "Error", time.Minute), evicted)}, "evicted"},
-		"a disruption before it": {[]func(*corev1.Pod){all(exits(143, "Error", 2*time.Minute), evicted), exits(137, "OOMKilled", time.Minute)}, "OOMKilled killed [main ]"},
+		"OOMKilled":              {[]func(*corev1.Pod){all(explaintest.Exits(137, "OOMKilled", time.Minute), limited("1Gi"))}, "OOMKilled killed [main 1Gi]"},
+		"exit code 1":            {[]func(*corev1.Pod){explaintest.Exits(1, "OOMKilled", time.Minute)}, "OOMKilled killed [main ]"},
+		"another, exit code 0":   {[]func(*corev1.Pod){all(explaintest.Exits(1, "Error", time.Minute), also("side", 0, "OOMKilled"))}, "exit code 1 killed [side ]"},
+		"exit code 137":          {[]func(*corev1.Pod){explaintest.Exits(137, "Error", time.Minute)}, "exit code 137"},
+		"a message":              {[]func(*corev1.Pod){all(explaintest.Exits(1, "Error", time.Minute), withMessage("MemoryError"))}, "out of memory probably main"},
+		"a killed child":         {[]func(*corev1.Pod){all(explaintest.Exits(1, "Error", time.Minute), withMessage("build: signal: killed"))}, "process killed probably main"},
+		"GPU memory":             {[]func(*corev1.Pod){all(explaintest.Exits(1, "Error", time.Minute), withMessage("torch.cuda.OutOfMemoryError: CUDA out of memory."))}, "out of GPU memory"},
+		"another failure since":  {[]func(*corev1.Pod){explaintest.Exits(137, "OOMKilled", 2*time.Minute), explaintest.Exits(3, "Error", time.Minute)}, "exit code 3"},
+		"a disruption since":     {[]func(*corev1.Pod){explaintest.Exits(137, "OOMKilled", 2*time.Minute), all(explaintest.Exits(143, "Error", time.Minute), evicted)}, "evicted"},
+		"a disruption before it": {[]func(*corev1.Pod){all(explaintest.Exits(143, "Error", 2*time.Minute), evicted), explaintest.Exits(137, "OOMKilled", time.Minute)}, "OOMKilled killed [main ]"},
 	} {
-		in := input.Input{Now: noon, Job: indexedJob(3, func(*batchv1.Job) {}), PodsRead: true}
+		in := input.Input{Now: explaintest.Noon, Job: explaintest.IndexedJob(3, func(*batchv1.Job) {}), PodsRead: true}
 		for i, change := range c.pods {
-			in.Pods = append(in.Pods, podOf(fmt.Sprint("p", i), onIndex(1, int32(i+1), change)))
+			in.Pods = append(in.Pods, explaintest.PodOf(fmt.Sprint("p", i), explaintest.OnIndex(1, int32(i+1), change)))
 		}
 		failures := analysis.LastFailures(in)
 		if len(failures) != 1 || failures[0].Index != 1 {
@@ -89,10 +90,10 @@ func TestLastFailures(t *testing.T) {
 //
 // Requirements: RTY-40
 func TestLastFailureInARelative(t *testing.T) {
-	in := input.Input{Now: noon, Job: indexedJob(3, nil), PodsRead: true, Pods: []*input.Pod{
-		podOf("a", onIndex(1, 1, exits(137, "OOMKilled", 5*time.Minute))), podOf("b", onIndex(2, 1, exits(4, "Error", 5*time.Minute))),
+	in := input.Input{Now: explaintest.Noon, Job: explaintest.IndexedJob(3, nil), PodsRead: true, Pods: []*input.Pod{
+		explaintest.PodOf("a", explaintest.OnIndex(1, 1, explaintest.Exits(137, "OOMKilled", 5*time.Minute))), explaintest.PodOf("b", explaintest.OnIndex(2, 1, explaintest.Exits(4, "Error", 5*time.Minute))),
 	}}
-	in.Relatives = []input.Input{{Job: indexedJob(3, nil), PodsRead: true, Pods: []*input.Pod{podOf("c", onIndex(1, 1, exits(3, "Error", time.Minute)))}}}
+	in.Relatives = []input.Input{{Job: explaintest.IndexedJob(3, nil), PodsRead: true, Pods: []*input.Pod{explaintest.PodOf("c", explaintest.OnIndex(1, 1, explaintest.Exits(3, "Error", time.Minute)))}}}
 	got := ""
 	for _, f := range analysis.LastFailures(in) {
 		got += fmt.Sprintf("%d: %s; ", f.Index, words.CauseNames(f.Cause)[0])
@@ -106,7 +107,7 @@ func TestLastFailureInARelative(t *testing.T) {
 // Requirements: RTY-44
 func TestKillsThatNodesReport(t *testing.T) {
 	const uid = "0c1d2e3f-0000-4000-8000-000000000001"
-	now := ago(time.Minute).Time
+	now := explaintest.Ago(time.Minute).Time
 	node := func(name, reason, message string, before time.Duration) input.Event {
 		return input.Event{Node: name, Type: "Warning", Reason: reason, Message: message, Last: now.Add(-before)}
 	}
@@ -126,8 +127,8 @@ func TestKillsThatNodesReport(t *testing.T) {
 		"of another node":      {node("node-2", "OOMKilling", killed, 5*time.Second), ""},
 		"about something else": {node("node-1", "Rebooted", "with "+uid, 0), ""},
 	} {
-		in := input.Input{Now: noon, Job: indexedJob(3, nil), PodsRead: true, Pods: []*input.Pod{podOf("p", onIndex(1, 1, func(p *corev1.Pod) {
-			exits(1, "Error", time.Minute)(p)
+		in := input.Input{Now: explaintest.Noon, Job: explaintest.IndexedJob(3, nil), PodsRead: true, Pods: []*input.Pod{explaintest.PodOf("p", explaintest.OnIndex(1, 1, func(p *corev1.Pod) {
+			explaintest.Exits(1, "Error", time.Minute)(p)
 			p.UID = uid
 		}))}}
 		if c.event.Pod != "" {

@@ -15,27 +15,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
-
-// listed returns the part of the input that a list reads: pods in phase Pending, and warnings about the Job.
-func listed(f input.Input) input.Input {
-	l := input.Input{Listed: true, Now: f.Now, OurName: f.OurName, Job: f.Job, RuleNames: f.RuleNames}
-	for i := range f.Pods {
-		if p := f.Pods[i]; p.Phase == corev1.PodPending || p.IsActive() {
-			l.Pods = append(l.Pods, f.Pods[i])
-		}
-	}
-	slow := map[string]bool{}
-	for _, p := range l.Pods {
-		slow[p.Name] = p.Phase == corev1.PodPending && p.Node != "" && f.Now.Sub(p.CreatedAt) >= 15*time.Second
-	}
-	for i := range f.Events {
-		if e := &f.Events[i]; (e.Pod == "" || slow[e.Pod]) && e.Warning() {
-			l.Events = append(l.Events, *e)
-		}
-	}
-	return l
-}
 
 // unlisted are the problems that a list does not report as stalls: problems with a STATUS of their own, and problems that
 // only terminating pods or a Lease show.
@@ -47,11 +28,11 @@ var unlisted = map[explain.ProblemKind]bool{
 // agrees fails unless the list and the report agree about a stall, and returns its kind, or "".
 func agrees(t *testing.T, name string, f input.Input) explain.ProblemKind {
 	t.Helper()
-	r := report(f)
-	stall := analysis.StallOf(listed(f))
+	r := explaintest.Report(f)
+	stall := analysis.StallOf(explaintest.Listed(f))
 	if !r.Verdict.Stalled {
 		if stall != nil {
-			t.Errorf("%s: the list has %+v, and why says: %s", name, stall, verdict(r))
+			t.Errorf("%s: the list has %+v, and why says: %s", name, stall, explaintest.Verdict(r))
 		}
 		return ""
 	}
@@ -60,7 +41,7 @@ func agrees(t *testing.T, name string, f input.Input) explain.ProblemKind {
 	case unlisted[p.Kind] && stall == nil:
 		return ""
 	case stall == nil || stall.Kind != p.Kind:
-		t.Errorf("%s: the list has %+v, and why says: %s", name, stall, verdict(r))
+		t.Errorf("%s: the list has %+v, and why says: %s", name, stall, explaintest.Verdict(r))
 	case stall.Reason == "" || stall.Text != p.Text:
 		t.Errorf("%s: %+v, want %s", name, stall, p.Text)
 	}
@@ -88,7 +69,7 @@ func TestListAgreesOnRecordedStalls(t *testing.T) {
 // CLI-06, issue 17: the same for stalls that are not recorded, and the texts of the REASON column.
 func TestListAgreesOnStalls(t *testing.T) {
 	pending := func(change func(*corev1.Pod)) *input.Pod {
-		return podOf("a", func(p *corev1.Pod) { p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending; change(p) })
+		return explaintest.PodOf("a", func(p *corev1.Pod) { p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending; change(p) })
 	}
 	waiting := func(reason string) *input.Pod {
 		return pending(func(p *corev1.Pod) {
@@ -96,10 +77,10 @@ func TestListAgreesOnStalls(t *testing.T) {
 		})
 	}
 	active := func(n int32) *batchv1.Job {
-		return jobWith(func(j *batchv1.Job) { j.Status.Active, j.Status.Ready = n, ptr.To[int32](0) })
+		return explaintest.JobWith(func(j *batchv1.Job) { j.Status.Active, j.Status.Ready = n, ptr.To[int32](0) })
 	}
 	refused := func(message string) []input.Event {
-		return []input.Event{jobEvent("FailedCreate", message, 4, time.Minute)}
+		return []input.Event{explaintest.JobEvent("FailedCreate", message, 4, time.Minute)}
 	}
 	for name, tc := range map[string]struct {
 		job    *batchv1.Job
@@ -109,8 +90,8 @@ func TestListAgreesOnStalls(t *testing.T) {
 	}{
 		"no ServiceAccount": {active(0), nil, refused(`Error creating: pods "train-x" is forbidden: error looking up service account ns/nope: serviceaccount "nope" not found`), "FailedCreate: ServiceAccount nope in namespace ns does not exist"},
 		"no PriorityClass":  {active(0), nil, refused(`Error creating: pods "train-x" is forbidden: no PriorityClass with name nope was found`), "FailedCreate: no PriorityClass with name nope was found"},
-		"parallelism 0":     {jobWith(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) }), nil, nil, "NoParallelism"},
-		"no controller":     {jobWith(func(j *batchv1.Job) { j.Status = batchv1.JobStatus{} }), nil, nil, "NotReconciled"},
+		"parallelism 0":     {explaintest.JobWith(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) }), nil, nil, "NoParallelism"},
+		"no controller":     {explaintest.JobWith(func(j *batchv1.Job) { j.Status = batchv1.JobStatus{} }), nil, nil, "NotReconciled"},
 		"image":             {active(1), []*input.Pod{waiting("ImagePullBackOff")}, nil, "ImagePullBackOff"},
 		"config":            {active(1), []*input.Pod{waiting("CreateContainerConfigError")}, nil, "CreateContainerConfigError"},
 		"gates":             {active(1), []*input.Pod{pending(func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}} })}, nil, "SchedulingGated"},
@@ -125,19 +106,19 @@ func TestListAgreesOnStalls(t *testing.T) {
 		"volume": {active(1), []*input.Pod{pending(func(p *corev1.Pod) {
 			p.Spec.NodeName = "node-1"
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}}}
-		})}, []input.Event{about("a", "Warning", "kubelet", "FailedMount", `MountVolume.SetUp failed for volume "data" : secret "train" not found`)}, "FailedMount: no Secret train"},
+		})}, []input.Event{explaintest.AboutPod("a", "Warning", "kubelet", "FailedMount", `MountVolume.SetUp failed for volume "data" : secret "train" not found`)}, "FailedMount: no Secret train"},
 		"no scheduler":        {active(1), []*input.Pod{pending(func(*corev1.Pod) {})}, nil, "PodPending"},
-		"one of two pods":     {active(2), []*input.Pod{waiting("ImagePullBackOff"), podOf("b", nil)}, nil, ""},
-		"suspended":           {jobWith(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }), nil, nil, ""},
-		"complete":            {jobWith(func(j *batchv1.Job) { condition(j, batchv1.JobComplete, "CompletionsReached", "", 0) }), nil, refused("exceeded quota"), ""},
-		"no pod is missing":   {active(2), []*input.Pod{podOf("a", nil), podOf("b", nil)}, refused("exceeded quota"), ""},
-		"runs and is refused": {active(1), []*input.Pod{podOf("a", nil)}, refused("exceeded quota"), ""},
+		"one of two pods":     {active(2), []*input.Pod{waiting("ImagePullBackOff"), explaintest.PodOf("b", nil)}, nil, ""},
+		"suspended":           {explaintest.JobWith(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }), nil, nil, ""},
+		"complete":            {explaintest.JobWith(func(j *batchv1.Job) { explaintest.AddCondition(j, batchv1.JobComplete, "CompletionsReached", "", 0) }), nil, refused("exceeded quota"), ""},
+		"no pod is missing":   {active(2), []*input.Pod{explaintest.PodOf("a", nil), explaintest.PodOf("b", nil)}, refused("exceeded quota"), ""},
+		"runs and is refused": {active(1), []*input.Pod{explaintest.PodOf("a", nil)}, refused("exceeded quota"), ""},
 	} {
-		f := factsOf(tc.job, tc.pods...)
+		f := explaintest.InputOf(tc.job, tc.pods...)
 		f.Events = tc.events
 		agrees(t, name, f)
 		reason := ""
-		if stall := analysis.StallOf(listed(f)); stall != nil {
+		if stall := analysis.StallOf(explaintest.Listed(f)); stall != nil {
 			reason = stall.Reason
 		}
 		assert.Equal(t, reason, tc.reason, name)
@@ -146,22 +127,22 @@ func TestListAgreesOnStalls(t *testing.T) {
 
 // Requirements: PND-01
 func TestNarrowColumnHasTheSchedulersReasons(t *testing.T) {
-	stall := analysis.StallOf(listed(factsOf(jobOfOne(), unscheduled("0/9 nodes are available: 1 Insufficient nvidia.com/gpu, 8 Too many pods."))))
+	stall := analysis.StallOf(explaintest.Listed(explaintest.InputOf(explaintest.JobOfOne(), explaintest.UnscheduledPod("0/9 nodes are available: 1 Insufficient nvidia.com/gpu, 8 Too many pods."))))
 	if stall == nil || stall.Brief != "1 Insufficient nvidia.com/gpu, 8 Too many pods" {
 		t.Fatalf("%+v", stall)
 	}
-	assert.Equal(t, words.Why(&explain.Outline{Stalled: stall}, noon, words.WhyWidth), "1 Insufficient nvidia.com/gpu…")
+	assert.Equal(t, words.Why(&explain.Outline{Stalled: stall}, explaintest.Noon, words.WhyWidth), "1 Insufficient nvidia.com/gpu…")
 }
 
 // A list reads no Normal events: a creation after a refusal shows only in a later status.
 // Requirements: CLI-06
 func TestListForgetsARefusalThatIsOver(t *testing.T) {
 	for ago, stalled := range map[time.Duration]bool{10 * time.Second: false, 6 * time.Minute: true} {
-		f := listed(factsOf(jobWith(func(j *batchv1.Job) {
+		f := explaintest.Listed(explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
 			j.Status.Failed = 1
 			written(j, ago)
 		})))
-		f.Events = []input.Event{jobEvent("FailedCreate", "exceeded quota", 1, 5*time.Minute)}
+		f.Events = []input.Event{explaintest.JobEvent("FailedCreate", "exceeded quota", 1, 5*time.Minute)}
 		if stall := analysis.StallOf(f); (stall != nil) != stalled {
 			t.Errorf("status written %s ago: %+v", ago, stall)
 		}
@@ -183,17 +164,19 @@ func TestListShowsWhyPodsOfARunningJobWait(t *testing.T) {
 		"no pod is missing":  {func(j *batchv1.Job) { j.Status.Active = 5 }, ""},
 		"queue that empties": {func(j *batchv1.Job) { j.Spec.Completions, j.Status.Succeeded = nil, 1 }, ""},
 		"suspended":          {func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }, ""},
-		"going to fail":      {func(j *batchv1.Job) { condition(j, batchv1.JobFailureTarget, "BackoffLimitExceeded", "", 0) }, ""},
+		"going to fail": {func(j *batchv1.Job) {
+			explaintest.AddCondition(j, batchv1.JobFailureTarget, "BackoffLimitExceeded", "", 0)
+		}, ""},
 	} {
-		job := jobWith(func(j *batchv1.Job) {
+		job := explaintest.JobWith(func(j *batchv1.Job) {
 			j.Spec.Parallelism, j.Spec.Completions = ptr.To[int32](5), ptr.To[int32](10)
 			j.Status.Active, j.Status.Ready = 2, ptr.To[int32](2)
 			tc.change(j)
 		})
-		f := listed(factsOf(job))
-		f.Events = []input.Event{jobEvent("FailedCreate", quota, 4, 5*time.Minute)}
+		f := explaintest.Listed(explaintest.InputOf(job))
+		f.Events = []input.Event{explaintest.JobEvent("FailedCreate", quota, 4, 5*time.Minute)}
 		row := explain.Outline{Stalled: analysis.StallOf(f), Refused: analysis.RefusedOf(f)}
-		if why := words.Why(&row, noon, words.WhyWidth); why != tc.why || row.Stalled != nil || row.HasProblem() != (tc.why != "") {
+		if why := words.Why(&row, explaintest.Noon, words.WhyWidth); why != tc.why || row.Stalled != nil || row.HasProblem() != (tc.why != "") {
 			t.Errorf("%s: %q, want %q; %+v", name, why, tc.why, row.Stalled)
 		}
 	}
@@ -201,19 +184,35 @@ func TestListShowsWhyPodsOfARunningJobWait(t *testing.T) {
 
 // written sets when the Job's status was written.
 func written(job *batchv1.Job, ago time.Duration) {
-	job.ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: "status", Time: ptr.To(metav1.NewTime(noon.Add(-ago)))}}
+	job.ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: "status", Time: ptr.To(metav1.NewTime(explaintest.Noon.Add(-ago)))}}
 }
 
 // A row of a healthy Job must be cheap: lists are rebuilt for each change.
 func BenchmarkStallOf(b *testing.B) {
-	healthy := listed(factsOf(jobWith(func(j *batchv1.Job) { j.Status.Active, j.Status.Ready = 2, ptr.To[int32](2) })))
-	refused := listed(factsOf(jobWith(nil)))
-	refused.Events = []input.Event{jobEvent("FailedCreate", strings.Repeat("x", 100), 4, time.Minute)}
+	healthy := explaintest.Listed(explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) { j.Status.Active, j.Status.Ready = 2, ptr.To[int32](2) })))
+	refused := explaintest.Listed(explaintest.InputOf(explaintest.JobWith(nil)))
+	refused.Events = []input.Event{explaintest.JobEvent("FailedCreate", strings.Repeat("x", 100), 4, time.Minute)}
 	for name, f := range map[string]input.Input{"healthy": healthy, "refused": refused} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				analysis.StallOf(f)
 			}
 		})
+	}
+}
+
+// A list shows how the container of a crash loop ends, and not only that it is restarted.
+//
+// Requirements: CLI-30
+func TestAListShowsHowACrashLoopEnds(t *testing.T) {
+	loops := explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{explaintest.Restarted(explaintest.WaitsFor("main", "CrashLoopBackOff"), 3, 1, time.Minute)})
+	f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
+		j.Spec.Template.Spec.RestartPolicy, j.Status.Active = corev1.RestartPolicyOnFailure, 1
+		j.Status.StartTime = ptr.To(metav1.NewTime(explaintest.Noon.Add(-time.Hour)))
+	}), explaintest.PodOf("a", loops))
+	f.Listed = true
+	stall := analysis.StallOf(f)
+	if stall == nil || stall.Brief != "exit 1, 3 restarts" || stall.Reason != "CrashLoopBackOff" {
+		t.Errorf("%+v", stall)
 	}
 }

@@ -4,12 +4,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -46,4 +51,22 @@ func TestAnswerAboutAPartIsAboutThePart(t *testing.T) {
 			assert.NotContains(t, got, not, name)
 		}
 	}
+}
+
+// CLI-04: --index and --pod do not change the verdict on the Job.
+func TestFocusLeavesTheVerdict(t *testing.T) {
+	f := explaintest.InputOf(explaintest.IndexedJob(3, func(j *batchv1.Job) {
+		j.Status.Failed, j.Status.FailedIndexes = 2, ptr.To("2")
+		explaintest.FailJob(j, "FailedIndexes", "")
+	}), explaintest.PodOf("good", explaintest.OnIndex(0, 1, explaintest.Exits(7, "Error", 20*time.Minute))), explaintest.PodOf("bad", explaintest.OnIndex(2, 4, explaintest.Exits(9, "Error", 11*time.Minute))))
+	whole := explaintest.Report(f)
+	r := analysis.Explain(f, explain.Options{Indexes: indexset.Of(0)})
+	if explaintest.Verdict(r) != explaintest.Verdict(whole) || !strings.Contains(explaintest.Verdict(r), "code 9") {
+		t.Errorf("%s; of all: %s", explaintest.Verdict(r), explaintest.Verdict(whole))
+	}
+	if len(r.Causes) != 1 || *r.Causes[0].ExitCode != 7 || len(r.Pods) != 1 || len(r.Indexes.Details) != 1 {
+		t.Errorf("%+v", r)
+	}
+	r = analysis.Explain(f, explain.Options{Indexes: indexset.Of(1)})
+	explaintest.WantWithout(t, r, "let nothing delete failed pods")
 }

@@ -3,6 +3,7 @@ package analysis_test
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
 
 // Any Job has a report, which does not depend on the order in which pods and events were read, and whose numbers agree.
@@ -146,26 +148,26 @@ func TestFailuresAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dice{t}
 		counted, uncounted, gone := int(d.n("counted", 0, 5)), int(d.n("uncounted", 0, 3)), d.n("gone", 0, 4)
-		job := jobWith(func(j *batchv1.Job) {
+		job := explaintest.JobWith(func(j *batchv1.Job) {
 			j.Status.Failed = int32(counted) + gone
 			if d.yes("failed") {
-				ended(j, "BackoffLimitExceeded", "")
+				explaintest.FailJob(j, "BackoffLimitExceeded", "")
 			}
 		})
 		var pods []*input.Pod
 		for i := range counted + uncounted {
-			pods = append(pods, podOf(fmt.Sprint("pod-", i), func(p *corev1.Pod) {
-				exits(d.n("exit code", 1, 3), "Error", time.Minute)(p)
+			pods = append(pods, explaintest.PodOf(fmt.Sprint("pod-", i), func(p *corev1.Pod) {
+				explaintest.Exits(d.n("exit code", 1, 3), "Error", time.Minute)(p)
 				if i >= counted {
 					p.Finalizers = []string{batchv1.JobTrackingFinalizer}
 					job.Status.UncountedTerminatedPods.Failed = append(job.Status.UncountedTerminatedPods.Failed, p.UID)
 				}
 				if d.yes("deleted") {
-					p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(time.Second)), ptr.To[int64](0)
+					p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(explaintest.Ago(time.Second)), ptr.To[int64](0)
 				}
 			}))
 		}
-		r := report(factsOf(job, pods...))
+		r := explaintest.Report(explaintest.InputOf(job, pods...))
 		sum := r.FailuresWithoutPod
 		for _, c := range r.Causes {
 			sum += c.Count
@@ -191,6 +193,38 @@ func TestExplainChangesNothing(t *testing.T) {
 			if pods[i].Name != f.Pods[i].Name || pods[i].Deleting != f.Pods[i].Deleting {
 				t.Errorf("pod %d has changed", i)
 			}
+		}
+	})
+}
+
+// For any pod, its detail agrees with the Report, does not depend on the order of events, and survives JSON.
+func TestPodDetailAgreesWithTheReport(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := dice{t}
+		pod := d.pod(0)
+		var events, turned []input.Event
+		for i := range d.n("events", 0, 5) {
+			e := input.EventOf(d.event(int(i)))
+			events, turned = append(events, e), append([]input.Event{e}, turned...)
+		}
+		detail := explain.PodDetailOf(pod, events)
+		if again := explain.PodDetailOf(pod, turned); !reflect.DeepEqual(detail, again) {
+			t.Errorf("%+v\nin another order %+v", detail, again)
+		}
+		r := analysis.Explain(explaintest.InputOf(explaintest.JobWith(nil), input.PodOf(pod)), explain.Options{MaxPods: -1})
+		if p := r.Pods[0]; p.Name != detail.Name || p.State != detail.State || p.Phase != detail.Phase || p.Node != detail.Node {
+			t.Errorf("the report says %+v, the detail %+v", p, detail)
+		}
+		data, err := json.Marshal(detail)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back explain.PodDetail
+		if err := json.Unmarshal(data, &back); err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := json.Marshal(back); string(again) != string(data) {
+			t.Errorf("%s is read back as %s", data, again)
 		}
 	})
 }

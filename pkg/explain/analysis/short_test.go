@@ -18,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
 
 // saying adds a termination message.
@@ -30,12 +31,12 @@ func saying(message string, change func(*corev1.Pod)) func(*corev1.Pod) {
 
 // exitedOnce returns a Job with one pod and backoffLimit 0.
 func exitedOnce() input.Input {
-	job := jobWith(func(j *batchv1.Job) {
+	job := explaintest.JobWith(func(j *batchv1.Job) {
 		j.Spec.Completions, j.Spec.Parallelism, j.Spec.BackoffLimit = ptr.To[int32](1), ptr.To[int32](1), ptr.To[int32](0)
 		j.Status.Failed = 1
-		ended(j, batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
+		explaintest.FailJob(j, batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
 	})
-	in := factsOf(job, podOf("train-tlgzn", saying("ValueError: learning rate must be positive", exits(1, "Error", 10*time.Minute))))
+	in := explaintest.InputOf(job, explaintest.PodOf("train-tlgzn", saying("ValueError: learning rate must be positive", explaintest.Exits(1, "Error", 10*time.Minute))))
 	in.RelativesRead = true
 	in.Logs = []input.LogTail{{Pod: "train-tlgzn", Container: "main", Lines: []string{
 		"step 1900 loss 0.461", "step 1950 loss 0.460", "Traceback (most recent call last):", `  File "train.py", line 31, in <module>`,
@@ -46,19 +47,19 @@ func exitedOnce() input.Input {
 
 // outOfMemory returns a Job with two pods that were OOMKilled.
 func outOfMemory() input.Input {
-	job := jobWith(func(j *batchv1.Job) {
+	job := explaintest.JobWith(func(j *batchv1.Job) {
 		j.Spec.Completions, j.Spec.Parallelism, j.Spec.BackoffLimit = ptr.To[int32](1), ptr.To[int32](1), ptr.To[int32](1)
 		j.Spec.Template.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}
 		j.Status.Failed = 2
-		ended(j, batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
+		explaintest.FailJob(j, batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
 	})
 	limited := func(d time.Duration) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
-			exits(137, "OOMKilled", d)(p)
+			explaintest.Exits(137, "OOMKilled", d)(p)
 			p.Spec.Containers[0].Resources = job.Spec.Template.Spec.Containers[0].Resources
 		}
 	}
-	in := factsOf(job, podOf("train-tlgzn", limited(20*time.Minute)), podOf("train-x7k2p", limited(10*time.Minute)))
+	in := explaintest.InputOf(job, explaintest.PodOf("train-tlgzn", limited(20*time.Minute)), explaintest.PodOf("train-x7k2p", limited(10*time.Minute)))
 	in.RelativesRead = true
 	return in
 }
@@ -69,40 +70,40 @@ func twoCauses() input.Input {
 	var failed, completed []int32
 	for i := range int32(300) {
 		name := fmt.Sprintf("train-%d", i)
-		end := exits(0, "Completed", 20*time.Minute)
+		end := explaintest.Exits(0, "Completed", 20*time.Minute)
 		switch {
 		case i%14 == 7 && i < 275 && i%56 == 49:
-			end = saying(fmt.Sprintf("tile %d: source not found", i), exits(3, "Error", 10*time.Minute))
+			end = saying(fmt.Sprintf("tile %d: source not found", i), explaintest.Exits(3, "Error", 10*time.Minute))
 		case i%14 == 7 && i < 275:
-			end = exits(137, "OOMKilled", 10*time.Minute)
+			end = explaintest.Exits(137, "OOMKilled", 10*time.Minute)
 		default:
 			completed = append(completed, i)
-			pods = append(pods, podOf(name, onIndex(i, 1, end)))
+			pods = append(pods, explaintest.PodOf(name, explaintest.OnIndex(i, 1, end)))
 			continue
 		}
 		failed = append(failed, i)
 		for attempt := range int32(2) {
-			pods = append(pods, podOf(fmt.Sprintf("%s-p%d", name, attempt), onIndex(i, attempt+1, end)))
+			pods = append(pods, explaintest.PodOf(fmt.Sprintf("%s-p%d", name, attempt), explaintest.OnIndex(i, attempt+1, end)))
 		}
 	}
-	job := indexedJob(300, func(j *batchv1.Job) {
+	job := explaintest.IndexedJob(300, func(j *batchv1.Job) {
 		j.Spec.BackoffLimitPerIndex, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](300)
 		j.Status.FailedIndexes, j.Status.CompletedIndexes = ptr.To(indexset.Of(failed...).String()), indexset.Of(completed...).String()
 		j.Status.Failed, j.Status.Succeeded = int32(2*len(failed)), int32(len(completed))
-		ended(j, batchv1.JobReasonFailedIndexes, "Job has failed indexes")
+		explaintest.FailJob(j, batchv1.JobReasonFailedIndexes, "Job has failed indexes")
 	})
-	in := factsOf(job, pods...)
+	in := explaintest.InputOf(job, pods...)
 	in.RelativesRead = true
 	return in
 }
 
 // noImage returns a Job that waits for an image that does not exist.
 func noImage() input.Input {
-	job := jobWith(func(j *batchv1.Job) {
+	job := explaintest.JobWith(func(j *batchv1.Job) {
 		j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](1)
 		j.Status.Active, j.Status.Ready = 1, ptr.To[int32](0)
 	})
-	return factsOf(job, podOf("train-f5kd8", func(p *corev1.Pod) {
+	return explaintest.InputOf(job, explaintest.PodOf("train-f5kd8", func(p *corev1.Pod) {
 		p.Status.Phase = corev1.PodPending
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", Image: "registry.example.com/train:v9", State: corev1.ContainerState{
 			Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: `Back-off pulling image "registry.example.com/train:v9": ErrImagePull: failed to pull and unpack image "registry.example.com/train:v9": failed to resolve reference "registry.example.com/train:v9": registry.example.com/train:v9: not found`},
@@ -121,7 +122,7 @@ func TestShortExplanationsFitHalfAScreen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got bytes.Buffer
-			assert.NoError(t, text.Short(&got, report(c.input), text.Options{Width: 80}))
+			assert.NoError(t, text.Short(&got, explaintest.Report(c.input), text.Options{Width: 80}))
 			golden(t, filepath.Join("..", "short", name+".txt"), got.Bytes())
 			lines := strings.Split(strings.TrimSuffix(got.String(), "\n"), "\n")
 			if len(lines) > c.lines {
@@ -143,9 +144,9 @@ func TestShortExplanationsFitHalfAScreen(t *testing.T) {
 func TestNoRuleIsAdvisedForCodesOfSeveralCauses(t *testing.T) {
 	for code, want := range map[int32]bool{1: false, 2: true, 42: true, 137: false, 143: false} {
 		in := outOfMemory()
-		in.Pods = []*input.Pod{podOf("train-a", exits(code, "Error", 20*time.Minute)), podOf("train-b", exits(code, "Error", 10*time.Minute))}
+		in.Pods = []*input.Pod{explaintest.PodOf("train-a", explaintest.Exits(code, "Error", 20*time.Minute)), explaintest.PodOf("train-b", explaintest.Exits(code, "Error", 10*time.Minute))}
 		advised := false
-		for _, a := range report(in).Advice {
+		for _, a := range explaintest.Report(in).Advice {
 			advised = advised || a.Policies != nil
 		}
 		assert.Equalf(t, advised, want, "exit code %d: a rule is advised", code)
@@ -157,7 +158,7 @@ func TestNoRuleIsAdvisedForCodesOfSeveralCauses(t *testing.T) {
 // Requirements: FCT-12
 func TestFailedPodCanBeDebugged(t *testing.T) {
 	debug := func(in input.Input) string {
-		for _, a := range report(in).Advice {
+		for _, a := range explaintest.Report(in).Advice {
 			if a.Kind == explain.AdviceDebug {
 				return a.Command
 			}
@@ -166,7 +167,7 @@ func TestFailedPodCanBeDebugged(t *testing.T) {
 	}
 	silent := func(lines ...string) input.Input {
 		in := exitedOnce()
-		in.Pods = []*input.Pod{podOf("train-tlgzn", exits(1, "Error", 10*time.Minute))}
+		in.Pods = []*input.Pod{explaintest.PodOf("train-tlgzn", explaintest.Exits(1, "Error", 10*time.Minute))}
 		in.Logs[0].Lines = lines
 		return in
 	}
@@ -177,11 +178,11 @@ func TestFailedPodCanBeDebugged(t *testing.T) {
 		assert.Equal(t, debug(in), want, name)
 	}
 	killed, absent, deleting := silent(), silent(), silent()
-	killed.Pods = []*input.Pod{podOf("train-tlgzn", exits(137, "OOMKilled", 10*time.Minute))}
-	absent.Pods = []*input.Pod{podOf("train-tlgzn", exits(127, "Error", 10*time.Minute))}
-	deleting.Pods = []*input.Pod{podOf("train-tlgzn", func(p *corev1.Pod) {
-		exits(1, "Error", 10*time.Minute)(p)
-		p.DeletionTimestamp = ptr.To(ago(time.Minute))
+	killed.Pods = []*input.Pod{explaintest.PodOf("train-tlgzn", explaintest.Exits(137, "OOMKilled", 10*time.Minute))}
+	absent.Pods = []*input.Pod{explaintest.PodOf("train-tlgzn", explaintest.Exits(127, "Error", 10*time.Minute))}
+	deleting.Pods = []*input.Pod{explaintest.PodOf("train-tlgzn", func(p *corev1.Pod) {
+		explaintest.Exits(1, "Error", 10*time.Minute)(p)
+		p.DeletionTimestamp = ptr.To(explaintest.Ago(time.Minute))
 	})}
 	for name, in := range map[string]input.Input{
 		"out of memory": killed, "no such command": absent, "being deleted": deleting,

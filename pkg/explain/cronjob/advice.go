@@ -55,18 +55,27 @@ func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 func onRuns(r *explain.CronJobReport) (out []explain.Advice) {
 	name := explain.ShellWord(r.Name)
 	switch last := r.Last; {
+	case r.State == explain.CronJobReplaces:
+		return one(words.LetRunsEnd, patch(r, `{"spec":{"concurrencyPolicy":"Forbid"}}`))
 	case r.State == explain.CronJobManualJobs:
 		return one(words.DeleteManualJobs, kubectl(r, "get jobs"))
 	case r.State == explain.CronJobPileUp:
+		if r.Stalled > 0 && r.Oldest.Fix != nil {
+			out = []explain.Advice{*r.Oldest.Fix}
+		} else if r.Stalled > 0 {
+			out = one(words.CorrectRunTemplate, kubectl(r, "edit cronjob %s", name))
+		}
 		if r.Stalled > 0 {
-			out = append(one(words.CorrectRunTemplate, kubectl(r, "edit cronjob %s", name)), one(words.DeleteStalledJobs, kubectl(r, "batchjob status --problems"))...)
+			out = append(out, one(words.DeleteStalledJobs, kubectl(r, "batchjob status --problems"))...)
 		}
 		return append(out, one(words.ForbidOverlap, patch(r, `{"spec":{"concurrencyPolicy":"Forbid"}}`))...)
+	case r.ByHand != nil:
+		out = onRun(r, r.ByHand)
 	case last == nil:
 	case last.Name == "" && last.State != explain.OwnedSucceeded && ptr.Deref(r.FailedJobsHistoryLimit, 1) == 0:
 		out = one(words.KeepFailedJobs, patch(r, `{"spec":{"failedJobsHistoryLimit":1}}`))
-	case slices.Contains([]explain.OwnedState{explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled}, last.State):
-		out = one(words.CorrectRunTemplate, kubectl(r, "edit cronjob %s", name))
+	default:
+		out = onRun(r, last)
 	}
 	if d := r.StartingDeadlineSeconds; d != nil && *d < words.TooShortToStart {
 		out = append(out, one(words.GiveMoreTimeToStart(*d), patch(r, moreTime))...)
@@ -74,24 +83,43 @@ func onRuns(r *explain.CronJobReport) (out []explain.Advice) {
 	return out
 }
 
+// onRun returns the advice on a Job with a problem: its own, and to correct the template.
+func onRun(r *explain.CronJobReport, run *explain.OwnedRun) (out []explain.Advice) {
+	if run.Fix != nil {
+		out = append(out, *run.Fix)
+	}
+	if out == nil && !slices.Contains([]explain.OwnedState{explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled}, run.State) {
+		return nil
+	}
+	return onTemplate(r, run, out)
+}
+
 func onOverlap(r *explain.CronJobReport) (out []explain.Advice) {
-	stalled := r.Oldest != nil && r.Oldest.State == explain.OwnedStalled
-	switch {
-	case stalled && r.Oldest.Outdated:
-		return one(words.DeleteOutdated, kubectl(r, "delete job %s", explain.ShellWord(r.Oldest.Name)))
-	case stalled:
-		out = one(words.CheckStalledJob, kubectl(r, "batchjob why %s", explain.ShellWord(r.Oldest.Name)))
+	edit := kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name))
+	oldest := r.Oldest
+	switch waits := oldest != nil && (oldest.State == explain.OwnedStalled || oldest.State == explain.OwnedSuspended); {
+	case waits && oldest.Outdated:
+		return one(words.DeleteOutdated, kubectl(r, "delete job %s", explain.ShellWord(oldest.Name)))
+	case waits && oldest.Fix != nil:
+		out = append([]explain.Advice{*oldest.Fix}, one(words.DeleteBlocking, kubectl(r, "delete job %s", explain.ShellWord(oldest.Name)))...)
+		return onTemplate(r, oldest, out)
+	case waits:
+		return onTemplate(r, oldest, one(words.CheckStalledJob, kubectl(r, "batchjob why %s", explain.ShellWord(oldest.Name))))
 	case len(r.Active) > 0:
 		out = one(words.CheckOverlappingJob, kubectl(r, "batchjob why %s", explain.ShellWord(r.Active[0])))
 	}
-	edit := kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name))
-	switch {
-	case stalled:
-		return append(out, one(words.CorrectRunTemplate, edit)...) // A newer Job would be stalled, too.
-	case r.ActiveDeadlineSeconds == nil:
+	if r.ActiveDeadlineSeconds == nil {
 		out = append(out, one(words.LimitRunTime, edit)...)
 	}
 	return append(out, one(words.AllowReplacement, patch(r, `{"spec":{"concurrencyPolicy":"Replace"}}`))...)
+}
+
+// onTemplate adds the advice to correct the template: a newer Job would have the same problem. A suspended Job only waits.
+func onTemplate(r *explain.CronJobReport, run *explain.OwnedRun, out []explain.Advice) []explain.Advice {
+	if run.State == explain.OwnedSuspended {
+		return out[:min(len(out), 1)]
+	}
+	return append(out, one(words.CorrectRunTemplate, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))...)
 }
 
 func onMissedStart(r *explain.CronJobReport) []explain.Advice {
@@ -109,6 +137,8 @@ func onRefusal(r *explain.CronJobReport) []explain.Advice {
 		return one(words.FreeJobQuota, kubectl(r, "describe resourcequota %s", explain.ShellWord(r.Refusal.By)))
 	case r.Refusal.IsOfTemplate():
 		return one(words.CorrectJobTemplate, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))
+	case r.Refusal.IsOfPolicy():
+		return one(words.SatisfyPolicy, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))
 	}
 	return one(words.RetriedCreation, events(r))
 }

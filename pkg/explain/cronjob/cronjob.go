@@ -36,12 +36,13 @@ func Explain(in input.CronJob, runs []explain.OwnedRun) explain.CronJobReport {
 	default:
 		copyFields(&r, in.CronJob)
 		plan := planOf(in.CronJob)
-		r.ScheduleText = plan.text()
+		r.ScheduleText, r.EitherDay = plan.text(), words.EitherDay(plan.fields)
 		if !suspended(in.CronJob) {
 			r.Next, r.ZoneAssumed, r.ClockChange = explain.TimeOf(plan.firstAfter(in.Now)), plan.zoneAssumed, plan.clockChange(in.Now)
 		}
 		decide(&r, &in, plan)
 		countRuns(&r, &in, runs)
+		r.Replaced = replaced(&in)
 		decideByRuns(&r)
 		r.Runs, r.Skipped = history(&in, runs), skipped(&r, &in, plan)
 	}
@@ -57,6 +58,9 @@ func copyFields(r *explain.CronJobReport, cj *batchv1.CronJob) {
 	r.SuccessfulJobsHistoryLimit, r.FailedJobsHistoryLimit = cj.Spec.SuccessfulJobsHistoryLimit, cj.Spec.FailedJobsHistoryLimit
 	r.TTLSecondsAfterFinished = cj.Spec.JobTemplate.Spec.TTLSecondsAfterFinished
 	r.ActiveDeadlineSeconds = cj.Spec.JobTemplate.Spec.ActiveDeadlineSeconds
+	if pod := &cj.Spec.JobTemplate.Spec.Template.Spec; len(pod.Containers) == 1 && len(pod.Containers[0].Command)+len(pod.Containers[0].Args) == 0 {
+		r.DefaultCommand = &explain.DefaultCommand{Container: pod.Containers[0].Name, Image: pod.Containers[0].Image}
+	}
 	r.LastSchedule, r.LastSuccess = cj.Status.LastScheduleTime, cj.Status.LastSuccessfulTime
 	for i := range cj.Status.Active {
 		if i < maxActive {

@@ -76,7 +76,7 @@ func TestHindranceIsNamed(t *testing.T) {
 		"refused by a webhook": {
 			events: []input.Event{event("FailedCreate", `Error creating job: admission webhook "w.example" denied the request: no owner`, time.Minute)},
 			state:  explain.CronJobCreationRefused, text: "cannot create its Jobs: admission webhook w.example denies them: no owner;",
-			command: "kubectl get events --field-selector involvedObject.kind=CronJob,involvedObject.name=backup -n ns",
+			command: "kubectl edit cronjob backup -n ns",
 		},
 		"invalid template": {
 			events: []input.Event{event("FailedCreate", `Error creating job: Job.batch "backup-1" is invalid: spec.template.spec.containers: Required value`, time.Minute)},
@@ -172,7 +172,7 @@ func TestScheduledCronJobHasItsNextStart(t *testing.T) {
 		},
 		"in the time zone of its controller": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.TimeZone = nil },
-			text:   "(in 15h), if kube-controller-manager runs in UTC: no timeZone is set.",
+			text:   "(in 15h). No timeZone is set, so the schedule is in the time zone of kube-controller-manager",
 		},
 		"in its own time zone": {
 			change: func(cj *batchv1.CronJob) {
@@ -213,7 +213,7 @@ func TestScheduledCronJobHasItsNextStart(t *testing.T) {
 		in := given(tc.change)
 		in.Jobs = tc.jobs
 		if r := cronjob.Explain(in, nil); r.State != explain.CronJobScheduled || !strings.Contains(textOf(&r), tc.text) {
-			t.Errorf("%s: %s, %s %+v", name, r.State, r.Sentence, r.Advice)
+			t.Errorf("%s: %s, %s %+v", name, r.State, textOf(&r), r.Advice)
 		}
 	}
 }

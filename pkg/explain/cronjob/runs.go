@@ -40,7 +40,7 @@ func withUnexpected(jobs []input.OwnedJob, events []input.Event) []input.OwnedJo
 
 // countRuns counts the unfinished Jobs, and finds the oldest of them and the Job of the last start.
 func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.OwnedRun) {
-	var newest input.OwnedJob
+	var newest, byHand input.OwnedJob
 	var unfinished []created
 	for i := range in.Jobs {
 		job := &in.Jobs[i]
@@ -57,6 +57,9 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.Owned
 			if !ended {
 				r.Manual++
 			}
+			if run.Cause != "" && !job.Created.Before(byHand.Created) {
+				byHand, r.ByHand = *job, run
+			}
 			continue
 		}
 		if isNewest {
@@ -66,6 +69,9 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.Owned
 		if !ended {
 			unfinished = append(unfinished, created{job.Created, *run})
 		}
+	}
+	if byHand.Created.Before(newest.Created) {
+		r.ByHand = nil
 	}
 	slices.SortStableFunc(unfinished, func(a, b created) int { return a.at.Compare(b.at) })
 	countUnfinished(r, unfinished)
@@ -140,9 +146,38 @@ func decideByRuns(r *explain.CronJobReport) {
 		r.State = explain.CronJobOverlap
 	case policy != batchv1.ForbidConcurrent && r.Running > 1:
 		r.State = explain.CronJobPileUp
+	case policy == batchv1.ReplaceConcurrent && r.Replaced > 0:
+		r.State = explain.CronJobReplaces
 	case policy != batchv1.AllowConcurrent && policy != "" && r.Manual > 0 && r.Running+r.Manual > 1:
 		r.State = explain.CronJobManualJobs
 	}
+}
+
+// deletedJob matches the message of the event SuccessfulDelete.
+var deletedJob = lazyregexp.New(`^Deleted job (\S+)$`)
+
+// replaced counts the Jobs that the CronJob deleted before they had finished, after its last success. Only a Job whose creation events
+// still show is one of them: the end of an older one, which the history limit removes, is forgotten.
+func replaced(in *input.CronJob) (n int32) {
+	open := map[string]bool{}
+	for i := range in.Events {
+		if e := &in.Events[i]; e.Reason == "SuccessfulCreate" {
+			open[createdJob.Group(e.Message)] = true
+		}
+	}
+	for i := range in.Events {
+		if job, _ := completion(in.Events[i].Message); job != "" {
+			delete(open, job)
+		}
+	}
+	for i := range in.Events {
+		e := &in.Events[i]
+		job := deletedJob.Group(e.Message)
+		if e.Reason == "SuccessfulDelete" && open[job] && e.Last.After(timeOf(in.CronJob.Status.LastSuccessfulTime)) {
+			n++
+		}
+	}
+	return n
 }
 
 // Runs returns the Jobs of a CronJob in a list of Jobs, with what Explain needs to know about them.

@@ -58,6 +58,13 @@ func retrying(r *run) {
 	}
 }
 
+func both(x, y func(*run)) func(*run) {
+	return func(r *run) {
+		x(r)
+		y(r)
+	}
+}
+
 func byHand(r *run) { r.Manual = true }
 
 // A Job that blocks the next one has to go if the template has been corrected since. Whether it has is not certain: others change Jobs, too.
@@ -114,7 +121,7 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 	}{
 		"the last one succeeded": {
 			jobs: []run{jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeComplete, ""))}, state: explain.CronJobScheduled,
-			first: "CronJob backup starts its Jobs (schedule 0 3 * * *); the last, backup-1, succeeded 8h59m ago; the next start is at 2026-03-02 03:00:00 UTC (in 15h).",
+			first: "CronJob backup starts a Job every day at 03:00 (0 3 * * *); the last, backup-1, succeeded 8h59m ago; the next start is at 2026-03-02 03:00:00 UTC (in 15h).",
 		},
 		"the last one failed": {
 			jobs:    []run{jobNamed("old", 33*time.Hour, ended(reconcile.OutcomeComplete, "")), jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeFailed, "container main exited with code 1: no such table"))},
@@ -122,9 +129,22 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 			first:   "CronJob backup last started backup-1, which failed 8h59m ago: container main exited with code 1: no such table.",
 			command: "kubectl edit cronjob backup -n ns",
 		},
+		"a newer one by hand failed": {
+			jobs:  []run{jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeComplete, "")), jobNamed("now", time.Hour, both(byHand, ended(reconcile.OutcomeFailed, "container main exited with code 1")))},
+			state: explain.CronJobScheduled, first: "CronJob backup runs its schedule; now, created by hand, failed 59m ago: container main exited with code 1",
+		},
+		"each start deletes the run before": {
+			change: active(batchv1.ReplaceConcurrent, "backup-3"), jobs: []run{jobNamed("backup-3", time.Minute, nil)}, state: explain.CronJobReplaces,
+			events: []input.Event{
+				event("SuccessfulDelete", "Deleted job backup-0", 3*time.Hour), event("SuccessfulCreate", "Created job backup-1", 3*time.Hour),
+				event("SawCompletedJob", "Saw completed job: backup-1, condition: Failed", 3*time.Hour), event("SuccessfulDelete", "Deleted job backup-1", 2*time.Hour),
+				event("SuccessfulCreate", "Created job backup-2", 2*time.Minute), event("SuccessfulDelete", "Deleted job backup-2", time.Minute),
+			},
+			first: "CronJob backup deletes each run at the next start, before it has ended (concurrencyPolicy Replace): 1 Job so far; no run has succeeded yet",
+		},
 		"the last one runs, and one by hand": {
 			jobs:  []run{jobNamed("backup-1", 9*time.Hour, nil), jobNamed("now", time.Hour, byHand)},
-			state: explain.CronJobScheduled, first: "the last, backup-1, has been running for 9h;", notes: "1 Job that was created by hand is running.",
+			state: explain.CronJobScheduled, first: "the last, backup-1, has been running for 9h; the next", notes: "1 Job that was created by hand is running.",
 		},
 		"the last one failed and was removed": {
 			change:  func(cj *batchv1.CronJob) { cj.Spec.FailedJobsHistoryLimit = ptr.To[int32](0) },
@@ -142,7 +162,7 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 		},
 		"the cause is too long for the sentence": {
 			jobs:  []run{jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeFailed, "container upload-to-the-other-region exited with code 1: host name minio.minio.svc.cluster.local could not be resolved"))},
-			state: explain.CronJobScheduled, first: "The last Job, backup-1, failed 8h59m ago: container upload-to-the-other-region exited with code… host name minio.minio.svc.cluster.local could not be resolved.",
+			state: explain.CronJobScheduled, first: "Job backup-1 failed 8h59m ago: container upload-to-the-other-region exited with code 1: host name minio.minio.svc.cluster.local could not be resolved.",
 		},
 		"the cause fits without the name of the CronJob": {
 			jobs:  []run{jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeFailed, "container upload exited with code 1: host name minio.minio.svc.cluster.local could not be resolved"))},

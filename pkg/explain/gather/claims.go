@@ -1,6 +1,7 @@
 package gather
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -34,6 +35,7 @@ func Claims(ctx context.Context, client kube.Interface, job *batchv1.Job, pods [
 		}
 		c := meaning.Claim{Name: name, Phase: string(claim.Status.Phase), StorageClass: ptr.Deref(claim.Spec.StorageClassName, "")}
 		if claim.Status.Phase != corev1.ClaimBound {
+			c.NoClass, c.Provisioner = claim.Spec.StorageClassName == nil, provisionerOf(claim)
 			c.Warning = warningAboutClaim(ctx, client, claim)
 		}
 		all = append(all, c)
@@ -50,6 +52,12 @@ func awaitedClaims(job *batchv1.Job, pods []*input.Pod, events []input.Event) []
 	if at >= 0 && slices.ContainsFunc(meaning.UnfitsOf(pods[at].Unschedulable), waits) {
 		return input.ClaimNames(&job.Spec.Template.Spec, pods[at].Name)
 	}
+	for i := range events { // A failure to bind is an event, and no condition.
+		pod := input.PodNamed(pods, events[i].Pod)
+		if events[i].Reason == "FailedScheduling" && pod != nil && pod.IsActive() && pod.Node == "" && slices.ContainsFunc(meaning.UnfitsOf(events[i].Message), waits) {
+			return input.ClaimNames(&job.Spec.Template.Spec, pod.Name)
+		}
+	}
 	for i := range events { // A pod whose template names the node passes by the scheduler.
 		t := meaning.OfStart(events[i].Reason, events[i].Message)
 		isWaiting := func(p *input.Pod) bool { return p.Name == events[i].Pod && p.IsActive() }
@@ -58,6 +66,11 @@ func awaitedClaims(job *batchv1.Job, pods []*input.Pod, events []input.Event) []
 		}
 	}
 	return nil
+}
+
+// provisionerOf returns the provisioner that kube-controller-manager has asked for a volume for the claim, or "".
+func provisionerOf(claim *corev1.PersistentVolumeClaim) string {
+	return cmp.Or(claim.Annotations["volume.kubernetes.io/storage-provisioner"], claim.Annotations["volume.beta.kubernetes.io/storage-provisioner"])
 }
 
 // warningAboutClaim returns the message of the latest warning about the claim, "" if there is none.

@@ -21,6 +21,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
@@ -133,6 +134,47 @@ func (r *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string,
 
 	r.readLogs(ctx, &in)
 	return in
+}
+
+// PodEvents are the events of all pods of a namespace.
+type PodEvents struct {
+	all      []input.Event
+	complete bool
+	gap      *input.Gap
+}
+
+// PodEvents reads the events of all pods of the namespace, for Jobs that Read has read without (WithoutPodEvents).
+func (r *Reader) PodEvents(ctx context.Context, namespace string) *PodEvents {
+	var e PodEvents
+	_, complete, err := EachEvent(ctx, r.client, namespace, EventsOfPods(), func() { e.all = nil }, func(event *corev1.Event) {
+		e.all = append(e.all, input.EventOf(event))
+	})
+	e.complete = complete
+	switch {
+	case err != nil:
+		e.gap = ptr.To(GapOf(namespace, "list", "events", err))
+	case !complete:
+		e.gap = ptr.To(ManyEvents())
+	}
+	return &e
+}
+
+// AddTo adds the events of the Job's pods.
+func (e *PodEvents) AddTo(in *input.Input) {
+	mine := map[string]bool{}
+	for _, pod := range in.Pods {
+		mine[pod.Name] = true
+	}
+	in.Events = slices.Clone(in.Events)
+	for i := range e.all {
+		if event := &e.all[i]; mine[event.Pod] || MayBeOfJob(in.Job, event) {
+			in.Events = append(in.Events, *event)
+		}
+	}
+	in.EventsRead = e.complete
+	if e.gap != nil && !slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.What == "events" }) {
+		in.Gaps = append(slices.Clone(in.Gaps), *e.gap)
+	}
 }
 
 // readLogs reads the ends of the logs that may say why containers failed. After an error, it reads no more.

@@ -380,3 +380,18 @@ func FuzzEventNames(f *testing.F) {
 		read(t, &server{events: []corev1.Event{event("1", about)}}, j)
 	})
 }
+
+// The events of pods are added to Jobs that were read without them, in one request for all of these Jobs.
+// Requirements: CRJ-01, CLI-09
+func TestEventsOfPodsAreAddedLater(t *testing.T) {
+	job := train()
+	s := &server{pods: []corev1.Pod{pod("train-a", "uid-train", nil)}, events: []corev1.Event{event("1", "train-a"), event("2", "other-b")}}
+	reader := gather.NewReader(s.client(t), gather.Options{WithoutPodEvents: true})
+	in := reader.Read(t.Context(), job, nil, noon)
+	before := len(s.asked)
+	events := reader.PodEvents(t.Context(), job.Namespace)
+	events.AddTo(&in)
+	if len(in.Events) != 1 || in.Events[0].Pod != "train-a" || !in.EventsRead || len(s.asked) != before+1 {
+		t.Errorf("%+v after %q", in.Events, s.asked[before:])
+	}
+}

@@ -124,6 +124,10 @@ func (t *Traces) history(e *corev1.Event) string {
 	}
 	ago := wording.Duration(max(0, t.Now.Sub(lastSeen(e)))) + " ago"
 	text := fmt.Sprintf("it existed %s (event %s)", ago, e.Reason)
+	uids := map[types.UID]bool{}
+	for i := range t.Events {
+		uids[t.Events[i].InvolvedObject.UID] = true
+	}
 	switch {
 	case e.Reason == completed:
 		text = "it completed " + ago
@@ -131,12 +135,10 @@ func (t *Traces) history(e *corev1.Event) string {
 		text = fmt.Sprintf("it failed %s (%s)", ago, e.Reason)
 	case e.Reason == strayOwner:
 		text = fmt.Sprintf("the garbage collector deleted it %s, as the owner in its metadata.ownerReferences is not in its namespace (%s)", ago, wording.Shorten(ownerIDs.ReplaceAllString(e.Message, ""), maxMessage))
+	case e.Reason == "SuccessfulCreate" && len(t.Pods) == 0 && len(uids) == 1:
+		text = fmt.Sprintf("its pod was created %s, and no event shows that it ended: something deleted it before", ago)
 	case e.Type == corev1.EventTypeWarning:
 		text = fmt.Sprintf("it existed %s (event %s: %s)", ago, e.Reason, wording.Shorten(e.Message, maxMessage))
-	}
-	uids := map[types.UID]bool{}
-	for i := range t.Events {
-		uids[t.Events[i].InvolvedObject.UID] = true
 	}
 	if len(uids) > 1 {
 		text += fmt.Sprintf("; its events are about %d Jobs of that name, so something deletes and creates it again", len(uids))

@@ -48,6 +48,11 @@ func TestJobThatIsGoneIsExplainedByItsTraces(t *testing.T) {
 			"it failed 1h ago (BackoffLimitExceeded); its ttlSecondsAfterFinished, a user, or a tool deleted it since",
 			"its CronJob exists: kubectl batchjob why cronjob/nightly -n ml",
 		},
+		"deleted while it ran": {
+			gone.Traces{Events: []corev1.Event{event("SuccessfulCreate", "a", time.Minute)}},
+			"its pod was created 1m ago, and no event shows that it ended: something deleted it before",
+			"see its events with: kubectl get events --field-selector involvedObject.name=exti1 -n ml",
+		},
 		"created again and again": {
 			gone.Traces{Events: []corev1.Event{event("SuccessfulCreate", "a", 2*time.Minute), event("SuccessfulCreate", "b", time.Minute)}},
 			"it existed 1m ago (event SuccessfulCreate); its events are about 2 Jobs of that name, so something deletes and creates it again",

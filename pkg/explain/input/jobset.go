@@ -1,10 +1,12 @@
 package input
 
 import (
+	"cmp"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 )
@@ -36,7 +38,11 @@ type JobSetObject struct {
 		Suspend        bool            `json:"suspend"`
 		ManagedBy      string          `json:"managedBy"`
 		ReplicatedJobs []ReplicatedJob `json:"replicatedJobs"`
-		StartupPolicy  struct {
+		Network        struct {
+			EnableDNSHostnames *bool  `json:"enableDNSHostnames"`
+			Subdomain          string `json:"subdomain"`
+		} `json:"network"`
+		StartupPolicy struct {
 			Order string `json:"startupPolicyOrder"`
 		} `json:"startupPolicy"`
 		FailurePolicy *struct {
@@ -77,6 +83,14 @@ type ReplicatedJobStatus struct {
 	Failed    int32  `json:"failed"`
 	Active    int32  `json:"active"`
 	Suspended int32  `json:"suspended"`
+}
+
+// ServiceName returns the name of the Service that the JobSet's controller creates before its Jobs, "" if it creates none.
+func (o *JobSetObject) ServiceName() string {
+	if n := &o.Spec.Network; ptr.Deref(n.EnableDNSHostnames, true) {
+		return cmp.Or(n.Subdomain, o.Metadata.Name)
+	}
+	return ""
 }
 
 // Condition returns the condition of the type if its status is True, nil otherwise.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -129,9 +130,15 @@ func decide(r *explain.JobSetReport, in *input.JobSet, runs []explain.OwnedRun) 
 		r.State = explain.JobSetSuspended
 	case in.Jobs == 0:
 		r.State, r.Since = explain.JobSetNoJobs, &set.Metadata.CreationTimestamp
+		if service := set.ServiceName(); service != "" && len(validation.IsDNS1035Label(service)) > 0 {
+			r.BadService = service
+		}
 		readEvents(r, in)
 	default:
 		r.State, r.Job = explain.JobSetRunning, firstIn(runs, explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled, explain.OwnedSuspended)
+		if open := firstIn(runs, explain.OwnedRunning); open != nil {
+			r.Open = open.Name
+		}
 		r.Job = cmp.Or(r.Job, lists.First(runs, func(run *explain.OwnedRun) bool { return run.FailedPods > 0 }))
 		if r.Job != nil && r.Job.State == explain.OwnedSuspended {
 			r.State = explain.JobSetJobsSuspended
@@ -224,6 +231,8 @@ func adviceOn(r *explain.JobSetReport) []explain.Advice {
 		return one(words.FreeJobQuota, kubectl(r, "describe resourcequota %s", explain.ShellWord(r.Refusal.By)))
 	case r.State == explain.JobSetCreationRefused && r.Refusal.IsOfTemplate():
 		return one(words.CorrectJobSet, kubectl(r, "get jobset %s -o yaml", name))
+	case r.State == explain.JobSetNoJobs && r.BadService != "":
+		return one(words.RenameJobSet, kubectl(r, "get jobset %s -o yaml", name))
 	case r.State == explain.JobSetCreationRefused, r.State == explain.JobSetNoJobs:
 		return one(words.ReadEventsOfJobSet, kubectl(r, "describe jobset %s", name))
 	case r.State == explain.JobSetFailed && r.MaxRestarts == nil:

@@ -113,9 +113,10 @@ func TestJobSetIsExplained(t *testing.T) {
 			spec: `"suspend": true`, jobs: []explain.Report{job("train-a-0", held)}, state: explain.JobSetSuspended, unsaid: "spec.suspend",
 			first: "Kueue keeps JobSet train suspended: the ClusterQueue of queue ml has no quota for cpu",
 		},
-		"Jobs suspended":  {jobs: []explain.Report{job("train-a-0", suspended)}, state: explain.JobSetJobsSuspended, first: "JobSet train is not suspended, but its Job train-a-0 is suspended for 1h; 3 restarts so far.", command: "kubectl batchjob why train-a-0 -n ns"},
-		"running":         {spec: `"replicatedJobs": [{"name": "a", "replicas": 4}]`, jobs: []explain.Report{job("train-a-0", func(*explain.Report) {})}, state: explain.JobSetRunning, first: "JobSet train is running: 0 of its 4 Jobs succeeded; 3 restarts so far."},
-		"no Jobs, no one": {state: explain.JobSetNoJobs, first: "JobSet train was created 2h ago and has no Jobs, and no event says why", command: "kubectl describe jobset train -n ns"},
+		"Jobs suspended":               {jobs: []explain.Report{job("train-a-0", suspended)}, state: explain.JobSetJobsSuspended, first: "JobSet train is not suspended, but its Job train-a-0 is suspended for 1h; 3 restarts so far.", command: "kubectl batchjob why train-a-0 -n ns"},
+		"running":                      {spec: `"replicatedJobs": [{"name": "a", "replicas": 4}]`, jobs: []explain.Report{job("train-a-0", func(*explain.Report) {})}, state: explain.JobSetRunning, first: "JobSet train is running: 0 of its 4 Jobs succeeded; 3 restarts so far."},
+		"no Service may have its name": {spec: `"network": {"subdomain": "llama.4535"}`, state: explain.JobSetNoJobs, first: "JobSet train has no Jobs, as it cannot create its Service: the name llama.4535 is not allowed for a Service", command: "kubectl get jobset train -o yaml -n ns"},
+		"no Jobs, no one":              {state: explain.JobSetNoJobs, first: "JobSet train was created 2h ago and has no Jobs, and no event says why", command: "kubectl describe jobset train -n ns"},
 		"invalid Jobs": {
 			spec: gpu, state: explain.JobSetCreationRefused,
 			event:   &input.Event{Reason: "JobCreationFailed", Message: `job "train-node-0" creation failed with error: Job.batch "train-node-0" is invalid: spec.template.spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources`},

@@ -35,6 +35,7 @@ const (
 	ClusterAtMaximum AutoscalerKind = "ClusterAtMaximum" // the cluster has its maximum of nodes or resources
 	ScaleUpFailed    AutoscalerKind = "ScaleUpFailed"    // the cloud did not add a node
 	PoolAtLimit      AutoscalerKind = "PoolAtLimit"      // a NodePool of Karpenter has reached its limits
+	PoolsUnfit       AutoscalerKind = "PoolsUnfit"       // no NodePool of Karpenter has nodes that fit the pod
 )
 
 // autoscalerRow is one kind of reason. A message has a reason for each node group: the kinds that need another change than the
@@ -75,6 +76,13 @@ var autoscalerReasons = []autoscalerRow{
 		advice:  "raise spec.limits of {pool}, or wait until other pods end",
 		command: "kubectl describe nodepools {name}",
 	},
+	{
+		kind:    PoolsUnfit,
+		pattern: lazyregexp.New(`incompatible with (?:nodepool|provisioner) "(?P<name>[^"]+)", `),
+		text:    "{pools}",
+		advice:  "{fit pools}",
+		command: "kubectl describe nodepools",
+	},
 }
 
 // readReason sets the kind of the reason in a message.
@@ -99,6 +107,9 @@ func (a *Autoscaler) Advice() (text, command string) {
 	return a.fill(r.advice), strings.TrimSpace(a.fill(r.command))
 }
 
+// IsAboutLabels reports whether the reason stands for what the scheduler reports about labels, taints and resources of nodes.
+func (a *Autoscaler) IsAboutLabels() bool { return a != nil && a.Kind == PoolsUnfit }
+
 func (a *Autoscaler) row() *autoscalerRow {
 	return cmp.Or(lists.First(autoscalerReasons, func(r *autoscalerRow) bool { return r.kind == a.Kind }), &autoscalerRow{})
 }
@@ -111,7 +122,11 @@ func (a *Autoscaler) fill(template string) string {
 	if a.Kind == ScaleUpFailed {
 		groups = wording.Plural(max(a.Groups, 1), "node group", "node groups")
 	}
-	return wording.Insert(template, "{groups}", groups, "{limits}", cmp.Or(a.Limits, "nodes"), "{pool}", wording.Join(" ", "NodePool", a.Name), "{name}", a.Name)
+	pools, fit := "", ""
+	if a.Kind == PoolsUnfit {
+		pools, fit = a.pools()
+	}
+	return wording.Insert(template, "{pools}", pools, "{fit pools}", fit, "{groups}", groups, "{limits}", cmp.Or(a.Limits, "nodes"), "{pool}", wording.Join(" ", "NodePool", a.Name), "{name}", a.Name)
 }
 
 // autoscalers are the events of autoscalers about a pod.

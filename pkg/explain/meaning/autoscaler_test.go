@@ -18,7 +18,7 @@ func TestAutoscalersSayWhetherTheyAddNodes(t *testing.T) {
 		"without a reason":   {event{"cluster-autoscaler", "NotTriggerScaleUp", "pod didn't trigger scale-up: "}, Autoscaler{By: ByClusterAutoscaler}},
 		"a node comes":       {event{"cluster-autoscaler", "TriggeredScaleUp", "pod triggered scale-up: [{pool 1->2 (max: 5)}]"}, Autoscaler{By: ByClusterAutoscaler, Adds: true}},
 		"Karpenter's node":   {event{"karpenter", "Nominated", "Pod should schedule on: nodeclaim/default-cvkcv"}, Autoscaler{By: ByKarpenter, Adds: true}},
-		"Karpenter has none": {event{"karpenter", "FailedScheduling", `Failed to schedule pod, incompatible with nodepool "default", no instance type has enough resources`}, Autoscaler{By: ByKarpenter, Why: `incompatible with nodepool "default", no instance type has enough resources`}},
+		"Karpenter has none": {event{"karpenter", "FailedScheduling", `Failed to schedule pod, incompatible with nodepool "default", no instance type has enough resources`}, Autoscaler{By: ByKarpenter, Why: `incompatible with nodepool "default", no instance type has enough resources`, Kind: PoolsUnfit, Name: "default"}},
 		"the scheduler":      {event{"default-scheduler", "FailedScheduling", "0/3 nodes are available: 3 Insufficient cpu."}, Autoscaler{}},
 		"another event":      {event{"karpenter", "Evicted", "Evicted pod: Underutilized"}, Autoscaler{}},
 	} {

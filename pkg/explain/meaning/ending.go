@@ -97,15 +97,7 @@ var endings = []endRow{
 	{
 		kind: EndRejected, by: ByKubelet, // see isRejection
 		brief: "rejected: {reason}", text: "Pod was rejected by the kubelet ({reason}{why}) and never ran",
-		advice: func(e *Ending, _ string) string {
-			switch e.Reason {
-			case "NodeAffinity":
-				return "compare the pod's node selector and affinity with the labels of the node"
-			case "NodePorts":
-				return "another pod on the node has a hostPort of the pod: {recreate} without hostPort, or wait until that pod ends; another node may have it free"
-			}
-			return "the kubelet of the node refused the pod, which never ran and has no log; another node may take it"
-		},
+		advice: rejectionAdvice,
 	},
 	{
 		kind: EndEvicted, by: ByKarpenter,
@@ -133,7 +125,7 @@ var endings = []endRow{
 			case strings.Contains(message, "exceeds the"):
 				return "raise the limit that the message names, or make the pod write less to its local disk"
 			case strings.HasPrefix(message, lowOnResource):
-				return "request in the pod template what its containers use of the resource that ran low, so that they run on a node that has it"
+				return evictionAdvice(message)
 			}
 			return ""
 		},
@@ -190,28 +182,7 @@ const (
 	failedPostStart = "FailedPostStartHook"
 	// lowOnResource is the beginning of the kubelet's message about an eviction for lack of a resource.
 	lowOnResource = "The node was low on resource"
-	// pressure is the beginning of the message with which a kubelet rejects a pod with the reason Evicted.
-	pressure = "The node had condition: "
 )
-
-// rejections are reasons for which a kubelet does not admit a pod, as of Kubernetes 1.36; reasons with the prefix OutOf, one
-// per resource, are matched separately.
-var rejections = []string{
-	"UnexpectedAdmissionError", "NodeAffinity", "NodeName", "NodePorts", "TopologyAffinityError", "AppArmor", "SysctlForbidden",
-	"PodOSNotSupported", "PodOSSelectorNodeLabelDoesNotMatch", "InvalidNodeInfo", "UnexpectedPredicateFailureType",
-	"InitContainerRestartPolicyForbidden", "PodFeatureUnsupported", "PodLevelResourcesNotAdmittedReason",
-}
-
-// isRejection reports whether a kubelet uses this reason and message for a pod that it does not admit.
-func isRejection(reason, message string) bool {
-	switch {
-	case strings.HasPrefix(message, "Pod was rejected"), strings.HasPrefix(message, "Pod "+pressure):
-		return true
-	case reason == "Evicted":
-		return strings.HasPrefix(message, pressure)
-	}
-	return strings.HasPrefix(reason, "OutOf") || slices.Contains(rejections, reason)
-}
 
 // OfEnd returns the reason that an event gives for the end of its pod, and a message, which may be ""; nil if it gives none.
 // container is the container that the event is about.
@@ -292,6 +263,19 @@ func OfDisruption(reason, message string) (Ending, string) {
 		}
 	}
 	return end, message
+}
+
+// threshold matches the numbers of the node in the kubelet's message about an eviction, before those of the container.
+var threshold = lazyregexp.New(` Threshold quantity: [^ ]+, available: [^ ]+\. (Container )`)
+
+// WithoutThreshold returns the message of an eviction with what the container used, and without the numbers of the node.
+func WithoutThreshold(message string) string {
+	if !strings.HasPrefix(message, lowOnResource) {
+		return message
+	}
+	short := threshold.ReplaceAllString(message, " … $1")
+	short, _, _ = strings.Cut(short, ", has larger consumption")
+	return short
 }
 
 func (e *Ending) row() *endRow {

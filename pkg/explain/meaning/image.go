@@ -25,6 +25,9 @@ const (
 	RegistryPolicy     TroubleKind = "RegistryPolicy"     // a policy of the registry blocks the image
 	Signature          TroubleKind = "Signature"          // the signature of the image is missing or invalid
 	LayerDamaged       TroubleKind = "LayerDamaged"       // a layer arrives incomplete, or is not the one of the manifest
+	ContentMissing     TroubleKind = "ContentMissing"     // the node's container runtime has lost a layer
+	OldManifest        TroubleKind = "OldManifest"        // the image has manifest schema 1
+	BlobsDenied        TroubleKind = "BlobsDenied"        // the server that has the layers denies access
 	NoDiskSpace        TroubleKind = "NoDiskSpace"        // the node has no disk space for the image
 	PullsThrottled     TroubleKind = "PullsThrottled"     // the kubelet limits the rate of pulls
 	Image              TroubleKind = "Image"              // other trouble with an image
@@ -59,7 +62,7 @@ var images = []row[TroubleKind]{
 			`does not match the specified platform|cannot be used on this platform`),
 		brief:  "no image for the platform",
 		text:   "cannot be pulled: it does not exist for the platform of the node",
-		advice: "build the image for the platform (operating system and architecture) of the nodes, too, or have the pods run on nodes of its platform (nodeSelector kubernetes.io/arch)",
+		advice: "build the image for the platform (operating system and architecture) of the nodes, too, or have the pods run on nodes of its platform (nodeSelector kubernetes.io/os and kubernetes.io/arch)",
 	},
 	{
 		kind:     Signature,
@@ -86,6 +89,27 @@ var images = []row[TroubleKind]{
 		advice:   "check the registry, and the proxies and mirrors between it and the node: one of them truncates or changes the download; the kubelet retries automatically",
 	},
 	{
+		kind:     ContentMissing,
+		patterns: re(`content digest \S+: not found|failed to get reader from content store`),
+		brief:    "layer lost on the node",
+		text:     "cannot be unpacked: the container runtime of its node has lost a layer",
+		advice:   "remove the image from the node (crictl rmi) and restart its container runtime, so that it pulls the layers again, or have the pod run on another node",
+	},
+	{
+		kind:     OldManifest,
+		patterns: re(`media type "[^"]*manifest\.v1\+\w+" is no longer supported|[Ss]chema ?1 .*(?:not|no longer) supported`),
+		brief:    "old manifest",
+		text:     "cannot be pulled: its manifest has the old schema 1, which the container runtime of the node no longer supports",
+		advice:   "run a newer version of the image; or pull this one with a tool that still can, push it again in the current format, and run that",
+	},
+	{
+		kind:     BlobsDenied,
+		patterns: re(`unexpected status code https?://(?P<name>[^/\s]+)/(?:[^v]|v[^2])\S*: 40[13]\b`),
+		brief:    "layers denied",
+		text:     "cannot be pulled: {name}, which has its layers, denies access",
+		advice:   "let the nodes download from {name}: a proxy, a firewall or an expired signature (the clock of the node) may be in the way; the kubelet retries automatically",
+	},
+	{
 		kind:     RegistryTLS,
 		patterns: re(`x509: (?P<detail>certificate has expired or is not yet valid|.+)`, `http: (?P<detail>server gave HTTP response to HTTPS client)`, `tls: |certificate `),
 		keepsEnd: true,
@@ -95,13 +119,13 @@ var images = []row[TroubleKind]{
 	},
 	{
 		kind: Unreachable,
-		patterns: re(`(?P<detail>dial tcp \S+ (?:connect: )?[a-z/ ]+)$`, `no such host|in name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|`+
+		patterns: re(`(?:"https?://(?P<name>[^/"]+)/[^"]*".*?)?(?P<detail>dial tcp \S+ (?:connect: )?[a-z/ ]+)$`, `no such host|in name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|`+
 			`TLS handshake timeout|connection reset|context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`),
 		yieldsTo: []TroubleKind{RegistryTLS, RegistryUnknown},
 		keepsEnd: true,
 		brief:    "registry unreachable",
-		text:     "cannot be pulled: its registry cannot be reached",
-		advice:   "check the name of the registry, and DNS, proxy and firewall of the node; the kubelet retries automatically",
+		text:     "cannot be pulled: its registry{in brackets} cannot be reached",
+		advice:   "check the name of the registry{in brackets}, and DNS, proxy and firewall of the node; the kubelet retries automatically",
 	},
 	{
 		kind:     RegistryUnknown,
@@ -115,7 +139,7 @@ var images = []row[TroubleKind]{
 		patterns: re(`(?i)unauthorized|authorization failed|authentication required|no basic auth credentials|access denied|access forbidden|` +
 			`access to the requested resource|requested access to the resource is denied|\bdenied: |permission .*denied|\b40[13]\b|insufficient_scope`),
 		// Docker Hub tells some clients of its rate limit as unauthorized.
-		yieldsTo: []TroubleKind{RateLimit, Unreachable, CloudRegistry, CredentialsExpired, RepositoryNotFound},
+		yieldsTo: []TroubleKind{RateLimit, Unreachable, CloudRegistry, CredentialsExpired, RepositoryNotFound, BlobsDenied},
 		brief:    "access denied",
 		text:     "cannot be pulled: the registry denied access",
 		note:     "credentials are missing or wrong, or the repository does not exist",
@@ -168,7 +192,7 @@ var images = []row[TroubleKind]{
 	{
 		kind:     ImageNotFound,
 		patterns: re(`(?i)manifest unknown|not found|manifest for \S+ not found|\b404\b`),
-		yieldsTo: []TroubleKind{NoPlatform, Unauthorized, RepositoryNotFound}, // containerd ends "no match for platform in manifest" with "not found".
+		yieldsTo: []TroubleKind{NoPlatform, Unauthorized, RepositoryNotFound, ContentMissing}, // containerd ends "no match for platform in manifest" with "not found".
 		brief:    "image not found",
 		text:     "cannot be pulled: it does not exist in the registry",
 		advice:   "run an image that exists; or push this one, and the Job goes on",

@@ -13,7 +13,7 @@ import (
 // LastLine returns the last of the lines of a log that may say why a program failed, "" if there is none.
 func LastLine(lines []string) string {
 	if i := telling(lines); i >= 0 {
-		return readLine(lines[i]).text
+		return linesOf(lines).words(i)
 	}
 	return ""
 }
@@ -24,8 +24,30 @@ func LastLineOf(code int32, lines []string) string {
 	if i < 0 || cause.Faults(code) && !readLine(lines[i]).isError() {
 		return ""
 	}
-	return readLine(lines[i]).text
+	return linesOf(lines).words(i)
 }
+
+// words returns the message at a position; if that only counts errors, with the first of them, which is below it.
+func (l *logLines) words(i int) string {
+	text := l.at(i).text
+	if !tallied.MatchString(text) {
+		return text
+	}
+	for below := range l.raw[i+1 : min(len(l.raw), i+1+maxHeadLines)] {
+		line := l.at(i + 1 + below)
+		text = wording.Join(": ", strings.TrimRight(text, ":"), detailed.ReplaceAllString(line.text, ""))
+		if line.indented {
+			break
+		}
+	}
+	return text
+}
+
+var (
+	// tallied matches the number of the errors below a line, and detailed what Pydantic writes after each.
+	tallied  = lazyregexp.New(`\b\d+ validation errors? for \S+$`)
+	detailed = lazyregexp.New(` [(\[]type=.*[)\]]$`)
+)
 
 const (
 	// maxPlainLines is the number of plain lines after an error that may still be about it.
@@ -46,6 +68,8 @@ func telling(raw []string) int {
 		}
 		isBetter := lines.isBetter(i, last)
 		switch {
+		case line.kind == lineVague && bareName.MatchString(line.text) && last == i+1 && lines.at(last).indented:
+			return last
 		case line.kind == lineAlarm && line.isDetail():
 			if isBetter {
 				last, plain = i, maxPlainLines-maxHeadLines
@@ -81,7 +105,7 @@ func (l *logLines) isBetter(at, last int) bool {
 
 // isHead reports whether an error says less than a detail of it.
 func (l *logLine) isHead(detail *logLine) bool {
-	return strings.HasSuffix(l.text, ":") || place.MatchString(l.text) && detail.kind == lineAlarm
+	return strings.HasSuffix(l.text, ":") || (place.MatchString(l.text) || outcome.MatchString(l.text)) && detail.kind == lineAlarm
 }
 
 // isDetail reports whether the line is a detail of an error; an inner exception of .NET says more than the outer one.
@@ -93,8 +117,10 @@ var (
 	wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
 	child   = lazyregexp.New(`(?i)\bexit (?:status|code)\W+\d+(?:\W*$|: /\S+(?: [\w-]+)*$)`)
 	// outcome matches an error that says only what failed, and place one that says only where. exception matches the name of an error.
-	outcome   = lazyregexp.New(`^(?:[A-Za-z]+(?: \(\d+\))?: |\[[A-Z]+\] |[A-Z]+ )?[\w '"-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$`)
+	outcome = lazyregexp.New(`^(?:[\w-]+: )?(?:[A-Za-z]+(?: \(\d+\))?: |\[[A-Z]+\] |[A-Z]+ )?[\w '"()-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$|` +
+		`^(?:[A-Za-z]+\W+)?(?:Error (?:during [\w ]+|executing process .*)|\d+ [\w/]+ (?:could not be \w+|failed))\W*$|The requested URL returned error: \d+$|\bafter \d+ (?:attempts|tries|retries)\W*(?:, exiting \S+)?$`)
 	exception = lazyregexp.New(`^[\w.]+(?:Error|Exception)$`)
+	bareName  = lazyregexp.New(`\b(?:Error|Exception):?$`)
 	place     = lazyregexp.New(`\bError in [\w ]+ \([^)]*\)$`)
 )
 
@@ -166,7 +192,7 @@ func causeOf(lines *logLines, at int) int {
 		switch line := lines.at(i); {
 		case line.kind > lineHint && line.kind != lineAlarm:
 			return at
-		case line.kind == lineAlarm && (errorName.MatchString(line.text) || utility.MatchString(text) && !utility.MatchString(line.text)):
+		case line.kind == lineAlarm && !outcome.MatchString(line.text) && (errorName.MatchString(line.text) || utility.MatchString(text) && !utility.MatchString(line.text)):
 			return i
 		}
 	}
@@ -210,5 +236,9 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // lastWords returns the end of a message that wraps errors, its most specific part.
 func lastWords(message string) string {
-	return wording.LastClauses(wording.Unwrapped(message), maxDetail)
+	words := wording.LastClauses(wording.Unwrapped(message), maxDetail)
+	if strings.Count(words, "'")%2 == 1 { // The end of a quotation that began earlier.
+		words = strings.TrimSuffix(words, "'")
+	}
+	return strings.TrimSpace(words)
 }

@@ -49,11 +49,12 @@ type lineRule struct {
 // lineRules have what says nothing about the cause; the rules about a tool have what it prints after each error.
 var lineRules = compiled([]lineRule{
 	{kind: lineVague, patterns: []string{`command terminated with exit code \d+$`}}, // of kubectl exec
+	{kind: lineAlarm, patterns: []string{`Missing (?:input|output) files\b`}},       // of Snakemake
 	{kind: lineEmpty, patterns: []string{
 		`[^\pL\pN]*$`,          // a ruler, or a mark below a line of code
 		`\++ `,                 // a command that a shell traces
 		`std(?:err|out)=\[\]$`, // an empty output
-		`[\w ./()-]{1,60}:$|\[\d+\]:$`, `On branch `,
+		`[\w ./()-]{1,60}:$|\[\d+\]:$|\w+ in file \S+, line \d+:$`, `<[A-Z_]+>$`, `On branch `,
 		`--(?: |$)`, // a comment in SQL
 	}},
 	{kind: lineEmpty, patterns: []string{ // exits
@@ -61,7 +62,7 @@ var lineRules = compiled([]lineRule{
 		`(?i:killed|terminated|done|finished|exiting|aborting|aborted|bye|success|cleaning up)[.!…]*$`, `(?i:shutting down)(?:,? [\w-]+){0,6}[.!…]*$`,
 		`\W*(?i:(?:error|elifecycle)\W+)?(?i:command|process|job|script|step|task)(?: (?:failed|completed|exited|finished))?:? (?:with )?(?:non-zero )?exit (?:code|status)\W+\d+\W*$`,
 		`[^:]*\b(?i:exited|exiting with (?:status|code)|exit(?:ing)? (?:status|code)) \d+(?: in '[^']*')?\.?$`,
-	}, phrases: []string{"(exitcode: 1)"}},
+	}, phrases: []string{"(exitcode: 1)", "(systemexit) exit"}},
 	{kind: lineEmpty, patterns: []string{ // stacks
 		`(?i:traceback \(|(?:stack|back|exception) ?trace(?:back)?:?$|stack (?:back)?trace(?:back)?:$|\[stacktrace\]|require stack:|--- end of |goroutine \d+ \[|the above exception was|during handling of the above)`,
 		`at \S+[ (].*(?::\d+|\)|\bin )`, `at \S+:\d+`, `\.\.\. \d+ (?:more|common frames)`, // Java, .NET, Node.js
@@ -70,16 +71,18 @@ var lineRules = compiled([]lineRule{
 		`(?:from )?\S+:\d+:in [^']*'?$`, `#\d+ `, `thrown in \S+ on line`, `from /\S+$`, // Ruby, PHP, gdb
 		`inside "`, `at \S+:\d+ in [\w-]+$`, // Newman
 		`\[C\]: in `, `\S+:\d+: in (?:main chunk|function|local|method|upvalue|field)\b`, // Lua
-		`#?\d+[.:]? +(?:.*@ )?0x[\da-f]`, `\d+: (?:<unknown>|\w+(?:::|$))`, `\S+\(\S*\+0x[\da-f]+\) ?\[0x`, // C++, Rust
+		`#?\d+[.:]? +(?:.*@ )?0x[\da-f]`, `\d+: (?:<|\w+(?:::|$))`, `\S+\(\S*\+0x[\da-f]+\) ?\[0x`, // C++, Rust
 		`on \S+ line \d+\b`, `with [\w.\["\]-]+,$`, `\d+: \w+ "[^"]*".* \{$`, `(?:>+ )?\d+ ?\| `, // code in Terraform, BuildKit, Laravel
 		`Calls: `,
 	}},
+	{kind: lineEmpty, patterns: []string{`"[\w.@-]+" ?: ?(?:[\[{"\d]|null|true|false)`}}, // an object of JSON in several lines
 	{kind: lineEmpty, patterns: []string{ // tools
 		`npm (?:ERR!|error) +(?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |Exit status|Failed at the|This is probably not|Lifecycle script|\S+@\S+ \w+:|workspace |location |path |command |$)|npm ERR!$|npm error$`,
 		`npm (?:ERR!|error) (?:  |npm-shrinkwrap\.json with|later to generate|node_modules/|While resolving|Found: |Could not resolve dependency:|Fix the upstream|this command with|to accept an incorrect|See /)`,
 		`note: run with .RUST_BACKTRACE`, `thread '.*' panicked at [^']*:$`, `Execution halted`,
 		`make(?:\[\d+\])?: \*\*\* .*Error \d+`, `Tasks: TOP => `, `(?:rake|rails) aborted!`, `BUILD FAILED in `, `BUILD FAILURE$`, `\* Try:$`, `\[ERROR\](?: (?:-> )?\[Help \d+\].*)?$`, `\[ERROR\]   mvn `,
 		`(?:DETAIL|HINT|CONTEXT|STATEMENT|LINE \d+): `, `(?:ROLLBACK|BEGIN|COMMIT|(?:CREATE|ALTER|DROP) [A-Z]+)$`, `Command was: `, // PostgreSQL
+		`Error Number:\d+,State:`, `ClientConnectionId:`, `# +failure +detail$`, `Line \|$`, `% Total +% Received|Dload +Upload|[<>] (?:[A-Z]+ /|HTTP/|[\w-]+: )|\* (?:upload|Connect|Trying|Closing|Mark|TLS|SSL|ALPN)`, // SQL Server, Newman, PowerShell, curl
 		`\.\. \S+ pid \d+: Test failure`, `Primary job +terminated normally`, `a non-zero exit code\.+ Per user-direction`, `\S+ detected that one or more processes exited`,
 		`NOTE: invoking MPI_ABORT`, `You may or may not see output`, `exactly when Open MPI kills`, `with errorcode \d`, `the job to be terminated\. The first process`, `Process name: \[\[`, `Exit code: +\d+$`, // nccl-tests, Open MPI
 		`BEGIN failed--compilation aborted`, `Compilation failed in require`, `(?:\S+ )?Build did NOT complete`, `Target \S+ failed to build`,
@@ -88,13 +91,14 @@ var lineRules = compiled([]lineRule{
 	}},
 	{kind: lineHint, patterns: []string{
 		`\S*[/\\]\S*$`, // a path or URL alone
+		`Complete log: |(?:Output|Log|Report): +/`,
 		`[^\w./]*(?:(?:info|note|ERROR)\b\W*)?(?i:for (?:more|further|full) |to (?:see|get) (?:the )?(?:full|more) )`,
 		// A colon before a flag or word, or after a path, belongs to an error, such as "read /data/x: …" of Go.
 		`[^\w./]*(?:(?:info|note|[A-Z]*ERROR)\b\W*)?(?i:re-?run|run|try|see|use|visit|get more help|learn more|read|please)(?i: .*https?://|(?: [^:]*)? --?[a-z]| [^:]*(?:\b(?:more|documentation|issues?)\b|/[^\s:]+/[^\s:]*(?:\s|$)))`,
 		`(?i)usage:|(?:see|run|try|use) .*--help`, `\(Background on this error`, `is (?:there|the) .*\?$`, `(?i)\W*(?:\[ERROR\] )?please (?:refer|make sure|see|check|consult)\b`,
 	}, phrases: []string{"to enable traceback see", "need some help", "learn more"}},
 	{kind: lineTally, patterns: []string{
-		`FAIL\t`, `=+ (?:ERRORS|FAILURES|short test summary info|warnings summary|.*\d (?:error|failed|passed).*) =+$`, `!+ (?:Interrupted: |stopping after ).* !+$`, `\d+ tests?, \d+ passed`, `➤ YN0000: `, // Go, pytest, Robot Framework, Yarn
+		`FAIL\t`, `=+ (?:ERRORS|FAILURES|short test summary info|warnings summary|.*\d (?:error|failed|passed).*) =+$`, `!+ (?:Interrupted: |stopping after ).* !+$`, `\d+ tests?, \d+ passed`, `(?:Tests|Test Suites|Snapshots|Time): +\S`, `\d+ examples?, \d+ failures?`, `Finished in \d`, `[\w ]+ Count: \d+$`, `[^.]+(?:\.[\w]+)*: ?\.{4,} ?[\d.]+$`, `➤ YN0000: `, // Go, pytest, Robot Framework, Jest, RSpec, Prisma, Artillery, Yarn
 		`\W*(?i:(?:failed |total )?(?:attempts?|tries|retries)(?: so far)?\W+\d+)\W*$`,
 		`\W*\d+ (?:failed|passed|errors?|warnings?)\b.*\b\d+ (?:failed|passed|errors?|warnings?|skipped)`,
 		`(?i:INFO: elapsed time|transferred|checks|errors|elapsed time|total(?: time| size is)?|sent \d+ bytes|deleted)\b.*\d`,
@@ -102,9 +106,9 @@ var lineRules = compiled([]lineRule{
 	{kind: lineVague, patterns: []string{
 		`(?i:(?:error: )?(?:aborting\b|timed out waiting for the condition\W*$|context (?:deadline exceeded|canceled)$))`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`, `.*\[Server\] Aborting$`, `ERROR \S+\.py$`, `(?:[A-Z]+ +)?\w+ cannot (?:proceed|continue)(?:[.!]|\. Exiting.*)?$`,
 		`error: could not compile `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure)`,
-		`[\w.:]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`,
+		`[\w.:]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`, `bundler: failed to load command`, `[A-Z]\w+ (?:Error|Exception)$`, `FAILURES!$`, `.*\| FAIL \|$`,
 	}, phrases: []string{
-		"see above", "see previous", "error messages above", "look above for", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by", "migrations canceled",
+		"see above", "see previous", "error messages above", "look above for", "see stack trace", "for the root cause", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by", "migrations canceled", "job did not complete successfully",
 	}},
 	{kind: lineSuccess, patterns: []string{`(?i:re)?(?i:connected) after\b`}, phrases: []string{"succeeded after", "recovered after"}},
 })
@@ -120,7 +124,7 @@ var (
 	// level matches the level of a message.
 	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERRO|FATAL|CRITICAL|SEVERE|PANIC)\b`)
 	// alarm matches lines that report an error, and the elements of a list of errors.
-	alarm = lazyregexp.New(`^[*•] |[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |Killed +\S|^(?:\[[^\]]*\] )?Error \w+ing\b`)
+	alarm = lazyregexp.New(`^[*•] |[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |^\S+\.rb:\d+:in \S+ .+ \([\w:]+\)$|^● |^You must |^remote: (?:You |Invalid |Access |Write |Repository |Support for |The project |Not |Permission |HTTP )|Killed +\S|^(?:\[[^\]]*\] )?Error \w+ing\b`)
 	// connected matches the end of a series of attempts.
 	connected = lazyregexp.New(`^(?i:re)?(?i:connected)\b`)
 	// errorWord matches the name of an error before its text, and errorWords are the words that it contains.
@@ -128,9 +132,9 @@ var (
 	errorWords = []string{"error", "exception", "fatal", "panic"}
 	// failures are phrases of errors.
 	failures = []string{
-		"is invalid", "does not exist", "not installed", "not found", "is missing", "denied", "forbidden", "failed", "failure", "refused", "unable to", "cannot", "can't",
-		"could not", "couldn't", "not permitted", "timed out", "panicked at", "(core dumped)", "is not a", "is not configured", "is not set", "is not defined", "is not supported",
-		"mismatch", "aborting because",
+		"is invalid", "does not exist", "doesn't exist", "not installed", "not found", "is missing", "denied", "forbidden", "failed", "failure", "refused", "unable to", "cannot", "can't",
+		"could not", "couldn't", "not permitted", "timed out", "panicked at", "(core dumped)", "is not a", "is not configured", "is not set", "is not defined", "is not supported", "is not recognized",
+		"mismatch", "aborting because", " but got ", " but was ", "has to be ",
 	}
 	// advices are phrases that say what a reader may do: they follow an error.
 	advices = []string{"please", "not recommended", "you can", "you may", "you should", "can be used to", "try again", "for more information"}
@@ -167,29 +171,39 @@ func (l *logLines) at(i int) *logLine {
 func readLine(raw string) *logLine {
 	line := &logLine{}
 	var severity string
-	if text, named, is := structured(strings.TrimSpace(raw)); is {
+	text, named, isRecord := structured(strings.TrimSpace(raw))
+	if isRecord {
 		line.text, severity = text, strings.ToUpper(named)
 	} else {
-		text := strings.TrimPrefix(strings.TrimLeft(raw, "╷╵│|"), "{ ") // a box around an error, as Terraform draws it; an object of Node.js
-		boxed := len(text) < len(raw)
+		// A box around an error, as Terraform and PowerShell draw it; an object of Node.js.
+		text = strings.TrimPrefix(strings.TrimLeft(boxed.ReplaceAllString(raw, "| "), "╷╵│|"), "{ ")
+		inBox := len(text) < len(raw)
 		text, severity = unstamped(text)
 		if value := entry.Group(text); value != "" && kindOf(value, false) == lineAlarm {
 			text = value
 		} else if value != "" {
 			text = "  " + text
 		}
-		line.indented = strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "  ") || strings.HasPrefix(text, " ") && !boxed
+		line.indented = strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "  ") || strings.HasPrefix(text, " ") && !inBox
 		line.text = strings.TrimSpace(text)
+	}
+	if value := quotedPair.Group(line.text); value != "" {
+		line.text = value
+		line.kind = lineAlarm
+		return line
 	}
 	switch line.kind = kindOf(line.text, slices.Contains(quietLevels, severity)); {
 	case (line.kind == linePlain || line.kind == lineAlarm) && slices.Contains(errorLevels, severity):
 		message := line.text[len(level.FindString(line.text)):]
-		line.kind, line.ranked = lineAlarm, kindOf(message, false) != lineAlarm
-		if line.ranked && hasAny(strings.ToLower(message), advices) {
+		line.kind, line.ranked = lineAlarm, !isRecord && kindOf(message, false) != lineAlarm
+		if first, _, _ := strings.Cut(message, ". "); line.ranked && hasAny(strings.ToLower(first), advices) {
 			line.kind = linePlain
 		}
 	case line.kind == linePlain && line.indented:
 		line.kind = lineDetail
+		if m := numbered.FindStringSubmatch(line.text); m != nil {
+			line.kind, line.text = lineAlarm, m[1]
+		}
 	}
 	return line
 }
@@ -219,13 +233,21 @@ func kindOf(text string, quiet bool) lineKind {
 
 var (
 	// stamp matches a time at the beginning of a line, the container whose line Compose passes on, or the rank of a process of mpirun.
-	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*)|^[a-z][\w.-]* +\| `)
-	// logger matches what loggers of Java and Python write between the time and the message.
-	logger = lazyregexp.New(`^\s*(?:[\w ]+:)?([A-Z]+)(?:: \w+\.py:\d+ - |\s+(?:(?:\d+ --- )?\[[^\]]*\]\s+[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) )`)
+	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*|\[[a-z]+\d+\]: ?)|^[a-z][\w.-]* +\| `)
+	// logger matches what loggers of Java, Ruby, Python and Chrome write between the time and the message.
+	logger = lazyregexp.New(`^\s*(?:[\w ]+:)?([A-Z]+)(?:: \w+\.py:\d+ - |\s+(?:(?:\d+ --- )?\[[^\]]*\]\s+[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) )|^\[(?:\d+:\d+:)?\d{4}/\d{6}\.\d+:([A-Z]+):\S+\] |^([A-Z]+) \d\d-\d\d \d\d:\d\d:\d\d \[?\S+\.py:\d+\] |^([A-Z]+) [\w.$]+\(\w+\):\d+ - |^\[([A-Z]+) *\]\[[\w.]+ *\] ?|^([A-Z]+) +\| `)
+	// boxed matches the side of a box of PowerShell.
+	boxed = lazyregexp.New(`^ {4,}\| `)
 	// glog matches the level and the place of a line of TensorFlow.
 	glog = lazyregexp.New(`^([IWEF]) \S+\.(?:cc|cpp|cu|h):\d+\] `)
+	// quotedPair matches the message in an object of JSON in several lines.
+	quotedPair = lazyregexp.New(`^"(?:msg|message|error|reason|detail|error_description|errorMessage)" ?: ?"([^"].*)",?$`)
+	// numbered matches a cause in a list of Rust.
+	numbered = lazyregexp.New(`^\d+: ([\w"'].* \S.*)`)
 	// entry matches a line of a list of names and values.
 	entry = lazyregexp.New(`^[A-Z][\w ]{0,20} : (.+)`)
+	// trailing matches a message with an error after it: in an object of Ruby, or in a field of hclog or klog.
+	trailing = lazyregexp.New(`^(.*?):? (?:\{:\w+=>.*:message=>|err(?:or)?=)("(?:[^"\\]|\\.)*")`)
 	// field matches the message, the error and the level of a line in the format logfmt.
 	field = lazyregexp.New(`\b(msg|message|error|err|level)"?=("(?:[^"\\]|\\.)*"|\S+)`)
 )
@@ -243,8 +265,8 @@ func unstamped(line string) (text, severity string) {
 	if m := glog.FindStringSubmatch(text); m != nil {
 		return text[len(m[0]):], klogLevels[m[1]]
 	}
-	if m := logger.FindStringSubmatch(text); m != nil {
-		return text[len(m[0]):], m[1]
+	if before := logger.FindString(text); before != "" {
+		return text[len(before):], logger.Group(text)
 	}
 	return text, cmp.Or(klogLevels[begin[:min(1, len(begin))]], level.Group(strings.TrimSpace(text)))
 }
@@ -264,18 +286,25 @@ func structured(line string) (text, severity string, is bool) {
 		return strings.Join(strings.Fields(text), " "), cmp.Or(named, severity), is
 	} else if strings.Contains(line, "level=") || strings.Contains(line, `"msg"=`) {
 		for _, m := range field.FindAllStringSubmatch(line, -1) {
-			parts[m[1]] = m[2]
-			if text, err := strconv.Unquote(m[2]); err == nil {
-				parts[m[1]] = text
-			}
+			parts[m[1]] = unquoted(m[2])
 		}
+	} else if m := trailing.FindStringSubmatch(line); m != nil {
+		text, severity = unstamped(m[1])
+		return wording.Join(": ", strings.Trim(text, `"`), telltale(unquoted(m[2]))), severity, true
 	}
-	failure := telltale(cmp.Or(parts["error"], parts["err"]))
+	failure := innermost(cmp.Or(parts["error"], parts["err"]))
 	if severity = cmp.Or(parts["level"], parts["severity"]); severity == "" && failure != "" {
 		severity = errorLevels[0]
 	}
 	text = wording.Join(": ", telltale(cmp.Or(parts["msg"], parts["message"])), failure)
 	return strings.Join(strings.Fields(text), " "), severity, text != ""
+}
+
+func unquoted(text string) string {
+	if plain, err := strconv.Unquote(text); err == nil {
+		return plain
+	}
+	return text
 }
 
 // telltale returns the line of a message that may say why the program failed, or the message if it has none or one line.
@@ -284,6 +313,16 @@ func telltale(message string) string {
 		return message
 	}
 	return cmp.Or(LastLine(strings.Split(message, "\n")), message)
+}
+
+// innermost returns the first line of an error that reports one: what wraps it follows.
+func innermost(message string) string {
+	for line := range strings.Lines(strings.TrimSpace(message)) {
+		if line = strings.TrimSpace(line); line != strings.TrimSpace(message) && readLine(line).kind == lineAlarm {
+			return readLine(line).text
+		}
+	}
+	return telltale(message)
 }
 
 // partsOf returns the texts in an object of JSON. A record in it with a message and a level is from another program, and has its
@@ -295,8 +334,11 @@ func partsOf(fields map[string]any) map[string]string {
 		case string:
 			parts[strings.TrimLeft(name, "@")] = value
 		case float64:
-			if name == "level" {
+			switch {
+			case name == "level":
 				parts[name] = bunyanLevels[value]
+			case strings.HasSuffix(name, "code") && value >= 400 && parts["level"] == "": // a response of HTTP
+				parts["level"] = errorLevels[0]
 			}
 		case map[string]any:
 			record := partsOf(value)

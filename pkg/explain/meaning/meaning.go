@@ -75,7 +75,7 @@ func re(patterns ...string) []*lazyregexp.Regexp {
 }
 
 // subjects are the rows of all files.
-var subjects = [][]row[TroubleKind]{images, volumes, sandboxes, stops, webhooks}
+var subjects = [][]row[TroubleKind]{images, volumes, {attaching}, sandboxes, stops, webhooks}
 
 func rowOf(kind TroubleKind) *row[TroubleKind] {
 	for _, rows := range subjects {

@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -39,6 +40,10 @@ const (
 	ErrorRateLimit         ErrorKind = "RateLimit"       // a service limits the requests of the program
 	ErrorEarlierState      ErrorKind = "EarlierState"    // what an earlier run left is in the way of the program
 	ErrorVariable          ErrorKind = "VariableMissing" // a variable that the program needs is not set
+	ErrorSetting           ErrorKind = "SettingMissing"  // a setting that the program needs has no value
+	ErrorRuntimeVersion    ErrorKind = "RuntimeVersion"  // the program needs a newer version of Java; the subject has its class, the version of that, and the newest one that is accepted
+	ErrorObjectMissing     ErrorKind = "ObjectMissing"   // a database, a table, a role or a bucket does not exist
+	ErrorServerRules       ErrorKind = "ServerRules"     // the rules of a server do not allow the connection of the program
 	ErrorUsage             ErrorKind = "Usage"           // the program does not accept its arguments
 	ErrorScript            ErrorKind = "Script"          // the shell cannot read the script
 	ErrorWebhook           ErrorKind = "WebhookFails"    // the API server cannot call a webhook for a request of the program
@@ -62,21 +67,6 @@ type KnownError struct {
 	Subject string `json:"subject,omitempty"`
 	// Access is the request that the API server denied, the zero value for other errors.
 	Access Access `json:"access,omitzero"`
-}
-
-// Container holds what advice on an error in a container depends on.
-type Container struct {
-	Name, Image string
-	// ReadOnlyRoot reports whether the container has readOnlyRootFilesystem, SharedMemory whether it has a volume at /dev/shm.
-	ReadOnlyRoot, SharedMemory bool
-	// HostNetwork and NodeDNS report whether the pod is on the host network, and whether it uses the DNS of its node.
-	HostNetwork, NodeDNS bool
-	// MemoryLimit is the memory limit of the container, "" for none.
-	MemoryLimit string
-	// Secrets are the names of the Secrets that the container uses, and Mounts its volumes. Account is the ServiceAccount of the pod.
-	Secrets []string
-	Mounts  []Mount
-	Account string
 }
 
 // errorRow is one kind of error.
@@ -284,7 +274,7 @@ func locate(code int32, all []string) (*KnownError, int) {
 		}
 		switch {
 		case stackFrame.MatchString(line):
-		case unknownError.MatchString(line) && (known == nil || !known.row().isLate):
+		case unknownError.MatchString(line) && !outcome.MatchString(line) && !child.MatchString(line) && (known == nil || !known.row().isLate):
 			return late, lateAt
 		default:
 			after++
@@ -372,8 +362,17 @@ func (e *KnownError) Text() string {
 	return e.choose(r.named, r.text)
 }
 
-// Advice returns advice on the error.
+// Advice returns advice on the error, with the variable that the program has its subject from.
 func (e *KnownError) Advice(c Container) string {
+	text := e.advice(c)
+	host, _, _ := strings.Cut(e.Subject, ":")
+	if name := cmp.Or(c.variableWith(e.Subject), c.variableWith(host)); name != "" && !strings.Contains(text, name) {
+		text += fmt.Sprintf("; variable %s of container %s has it", name, c.Name)
+	}
+	return text
+}
+
+func (e *KnownError) advice(c Container) string {
 	r := e.row()
 	switch {
 	case r.advise != nil:

@@ -97,6 +97,7 @@ var fileErrors = []errorRow{
 			{"nosuchfileexception", lazyregexp.New(`\bNoSuchFileException: (\S+)`), nil},
 			{"could not find", lazyregexp.New(`Could not find (?:file|a part of the path) '([^']+)'`), nil},
 			{"jarfile", lazyregexp.New(`Unable to access jarfile (\S+)`), nil},
+			{"executable doesn't exist", lazyregexp.New(`Executable doesn't exist at (\S+)`), nil},
 			{"does not exist", lazyregexp.New(`\bthe path "([^"]+)" does not exist`), nil},
 		},
 		casual:   true,
@@ -120,6 +121,26 @@ var fileErrors = []errorRow{
 			version, program, _ := strings.Cut(e.Subject, ":")
 			return fmt.Sprintf("run %s in the image that it was built for, or in one whose %s has %s; container %s has image %s",
 				cmp.Or(program, "the program"), libraryOf(version), version, c.Name, c.Image)
+		},
+	},
+	{
+		kind: ErrorRuntimeVersion,
+		patterns: []errorPattern{
+			{"class file version", lazyregexp.New(`(\S+) has been compiled by a more recent version of the Java Runtime \(class file version (\d+)\.\d+\).* up to (\d+)`), nil},
+			{"unsupported major.minor", lazyregexp.New(`UnsupportedClassVersionError: (\S+) : Unsupported major\.minor version (\d+)`), nil},
+		},
+		brief: "Java too old",
+		describe: func(subject string) string {
+			class, built, has := versionsOf(subject)
+			text := fmt.Sprintf("%s needs Java %d or later", strings.ReplaceAll(class, "/", "."), major(built)-oldestClass)
+			if has != "" {
+				text += fmt.Sprintf(", and the container has Java %d", major(has)-oldestClass)
+			}
+			return text
+		},
+		advise: func(e *KnownError, c Container) string {
+			_, built, _ := versionsOf(e.Subject)
+			return fmt.Sprintf("use an image for container %s with Java %d or later, or compile the program for the Java that its image has (image %s)", c.Name, major(built)-oldestClass, c.Image)
 		},
 	},
 	{
@@ -148,6 +169,7 @@ var fileErrors = []errorRow{
 			{"shared object file", lazyregexp.New(`([^\s:]+): cannot open shared object file`), nil},
 			{"loading shared library", lazyregexp.New(`Error loading shared library ([^\s:]+)`), nil},
 			{"not found (required by", lazyregexp.New("version `(\\S+)' not found"), nil},
+			{"module not found", lazyregexp.New(`Module not found "([^"]+)"`), nil},
 			{"cannot find", lazyregexp.New(`Cannot find (?:module|package) '([^']+)'`), nil},
 			{"main class", lazyregexp.New(`Could not find or load main class (\S+)`), nil},
 			{"classnotfound", lazyregexp.New(`\bClassNotFoundException: (\S+)`), nil},
@@ -174,6 +196,9 @@ const ErrorLibraryVersion ErrorKind = "LibraryVersion"
 // ErrorClientVersion is that a program does not work with a server of another version. Its subject is the version of the server, the
 // program, and its version.
 const ErrorClientVersion ErrorKind = "ClientVersion"
+
+// oldestClass is the difference between the version of a class file and that of Java.
+const oldestClass = 44
 
 func versionsOf(subject string) (server, program, client string) {
 	server, client, _ = strings.Cut(subject, ":")

@@ -1,10 +1,12 @@
 package meaning
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // stateErrors are errors about what a rerun finds again: a host key, a limit of a service, a variable, and what an earlier run left.
@@ -51,7 +53,12 @@ var stateErrors = []errorRow{
 			{"migrationinprogress", lazyregexp.New(`(MigrationInProgress: .+)`), nil},
 			{"still in use", lazyregexp.New(`(cannot re-use a name that is still in use)`), nil},
 			{"already allocated", lazyregexp.New(`(failed to allocate IP \S+: provided IP is already allocated)|(\d+: provided port is already allocated)`), nil},
+			{"another migration", lazyregexp.New(`([Aa]nother migration process is currently running)`), nil},
+			{"is already locked", lazyregexp.New(`(Migration table is already locked)`), nil},
+			{"is not clean", lazyregexp.New(`(database is not clean: .+? in schema "[^"]+")`), nil},
+			{"already exists and is complete", lazyregexp.New(`(A job instance already exists and is complete)`), nil},
 			{"already exists", lazyregexp.New(`ERROR: +((?:relation|column) "[^"]+" (?:of relation "[^"]+" )?already exists)|(Table '[^']+' already exists)|fatal: destination path ('[^']+' already exists)`), nil},
+			{"already exists", lazyregexp.New("((?:[A-Za-z]+ )?(?:\"[^\"]+\"|'[^']+'|`[^`]+`|\\[[^\\]]+\\]) already exists)|((?:[cC]ollection|[bB]ucket|[tT]opic|[dD]atabase|[cC]onnector|[uU]ser) (?:\\S+ )?already exists(?:: \\S+)?)"), nil},
 		},
 		answer: lazyregexp.New("^The (`[^`]+` migration) started at .* failed"),
 		brief:  "earlier state",
@@ -90,17 +97,107 @@ var stateErrors = []errorRow{
 		patterns: []errorPattern{
 			{"unbound variable", lazyregexp.New(shellVariable + `unbound variable`), nil},
 			{"not set", lazyregexp.New(shellVariable + `parameter (?:null or )?not set`), nil},
+			{"required key", lazyregexp.New(`required key \\*"?(\w+)\\*"? missing value`), nil}, // envconfig
 			{"env", lazyregexp.New(`(?i)\b` + envVariable + `:? ["'` + "`" + `]?` + constant + `["'` + "`" + `]? ` + isNotSet), nil},
 			{"env", lazyregexp.New(`(?i)["'` + "`" + `]?\b` + constant + `["'` + "`" + `]? ` + envVariable + " " + isNotSet), nil},
 			{"env", lazyregexp.New(`(?i)(?:missing (?:required )?` + envVariable + `|` + envVariable + ` not (?:found|set|defined)):? ["'` + "`" + `]?` + constant + `["'.!)\]}` + "`" + `]*$`), nil},
 			{"env", lazyregexp.New(`(?i)(?:^|[:.!] )(?:please )?set the ` + constant + ` ` + envVariable + `[.!]?$`), nil},
 		},
-		brief:       "variable not set",
-		named:       "variable %s is not set",
-		text:        "a variable is not set",
-		namedAdvice: "set %s in env of the container, or correct its name in the ConfigMap or Secret that envFrom names",
-		advice:      "set it in env of the container, or correct its name in the ConfigMap or Secret that envFrom names",
+		brief:  "variable not set",
+		named:  "variable %s is not set",
+		text:   "a variable is not set",
+		advise: variableAdvice,
 	},
+	{
+		kind: ErrorSetting,
+		patterns: []errorPattern{
+			{"could not resolve placeholder", lazyregexp.New(`Could not resolve placeholder ['$]\{?([\w.-]+)`), nil},
+			{"config property", lazyregexp.New(`The config property (\S+) is required but`), nil},
+			{"input variable", lazyregexp.New(`The root module input variable "([^"]+)" is not set`), nil},
+			{"setting must not be empty", lazyregexp.New(`The (\w+) setting must not be empty`), nil},
+			{"secret_key_base", lazyregexp.New("Missing `(secret_key_base)` for"), nil},
+			{"dataSource", lazyregexp.New(`Failed to configure a DataSource: '(url)' attribute is not specified`), nil},
+		},
+		brief: "setting missing",
+		named: "setting %s has no value",
+		text:  "a setting has no value",
+		advise: func(e *KnownError, c Container) string {
+			return fmt.Sprintf("give %s a value in env of container %s%s, or in the configuration that it reads", cmp.Or(e.Subject, "it"), c.Name, c.sourcesText())
+		},
+	},
+	{
+		kind: ErrorObjectMissing,
+		patterns: []errorPattern{
+			{"does not exist", lazyregexp.New(`((?:relation|table|column|type|function|schema|index|sequence|extension|view|database|role|user) \\*"[^"\\]+\\*"(?: of relation "[^"]+")? does not exist)`), nil},
+			{"column", lazyregexp.New(`(column [\w.]+ does not exist)`), nil},
+			{"exist", lazyregexp.New(`(Table '?[\w.]+'? does(?:n't| not) exist)`), nil},
+			{"unknown ", lazyregexp.New(`(Unknown (?:database|column|table) '[^']+')`), nil},
+			{"no such", lazyregexp.New(`(no such (?:table|column): \S+)`), nil},
+			{"invalid object name", lazyregexp.New(`(Invalid object name '[^']+')`), nil},
+			{"nosuchbucket", lazyregexp.New(` to (\w+://[^/\s]+)\S* An error occurred \(NoSuchBucket\)`), nil}, // AWS CLI
+			{"bucket", lazyregexp.New(`(The specified bucket does not exist)`), nil},
+			{"nosuchbucket", lazyregexp.New(`\b(NoSuchBucket)\b`), nil},
+			{"chart ", lazyregexp.New(`(chart \\*"[^"\\]+\\*" (?:matching|version) \S+ not found in (?:\S+ index|\S+ repository))`), nil},
+			{"key does not exist", lazyregexp.New(`(The specified key does not exist)`), nil},
+		},
+		yieldsTo: []ErrorKind{ErrorEarlierState, ErrorAuthentication},
+		read:     func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
+		brief:    "object missing",
+		describe: objectText,
+		advise:   objectAdvice,
+	},
+	{
+		kind: ErrorServerRules,
+		patterns: []errorPattern{
+			{"pg_hba.conf", lazyregexp.New(`((?:no pg_hba\.conf entry|pg_hba\.conf rejects connection) for .+)`), nil},
+			{"is not allowed to connect", lazyregexp.New(`(Host '[^']+' is not allowed to connect to this \w+)`), nil},
+		},
+		read:   func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
+		brief:  "not allowed",
+		named:  "%s",
+		text:   "the server does not allow its connection",
+		advice: "have the server allow the connection (pg_hba.conf, or the host of the user): the address of the pod, the user, the database and the encryption count; or have the program use the user and the encryption (TLS) that it allows",
+	},
+}
+
+// variableAdvice names what the container has its environment from.
+func variableAdvice(e *KnownError, c Container) string {
+	text := fmt.Sprintf("set %s in env of container %s", cmp.Or(e.Subject, "it"), c.Name)
+	if len(c.Sources) == 0 {
+		return text + ", or correct its name there"
+	}
+	return text + c.sourcesText()
+}
+
+// sourcesText names the ConfigMaps and Secrets of envFrom.
+func (c *Container) sourcesText() string {
+	if len(c.Sources) == 0 {
+		return ""
+	}
+	return ", or correct its name in " + wording.Enumerate(c.Sources[:min(len(c.Sources), maxSecrets)], "or")
+}
+
+func objectText(subject string) string {
+	if strings.Contains(subject, "://") {
+		return "bucket " + subject + " does not exist"
+	}
+	return cmp.Or(subject, "what it uses does not exist")
+}
+
+// objectAdvice says what creates the object that does not exist.
+func objectAdvice(e *KnownError, c Container) string {
+	kind, _, _ := strings.Cut(strings.ToLower(e.Subject), " ")
+	switch {
+	case strings.Contains(e.Subject, "ucket"), strings.Contains(e.Subject, "://"):
+		return fmt.Sprintf("create the bucket, or correct its name, region or endpoint in container %s", c.Name)
+	case strings.HasPrefix(e.Subject, "chart"):
+		return fmt.Sprintf("correct the name of the chart, its version or its repository in container %s: helm search repo lists them; the name of the repository is no part of the chart's where the repository is given by its URL", c.Name)
+	case strings.Contains(e.Subject, "key"):
+		return fmt.Sprintf("check the key and the bucket in container %s, and whether what writes the object has run", c.Name)
+	case kind == "database", kind == "role", kind == "user", strings.HasPrefix(e.Subject, "Unknown database"):
+		return fmt.Sprintf("create it on the database server, or correct its name in container %s", c.Name)
+	}
+	return fmt.Sprintf("run what creates it before this Job, such as a migration, or have container %s use the right database and schema", c.Name)
 }
 
 // usageErrors are the messages of libraries that parse arguments.

@@ -65,6 +65,7 @@ const (
 	correctTemplate = "read the message, and {recreate} with a corrected pod template (it is immutable)"
 	thenRetried     = "; the controller then retries automatically"
 	resolveIt       = "if the pod template is at fault, {recreate}; otherwise the controller creates the pods once nothing refuses them"
+	addConstraint   = "oc adm policy add-scc-to-user SCC -z SERVICEACCOUNT"
 	webhookCommand  = "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"
 )
 
@@ -103,7 +104,7 @@ var refusals = []row[RefusalKind]{
 		brief:      "no SCC allows it",
 		text:       "no security context constraint allows {detail}",
 		complete:   true,
-		advice:     "leave {fields} out of the pod template, so that OpenShift sets permitted values; or let the ServiceAccount of its pods use a security context constraint (SCC) that allows them: oc adm policy add-scc-to-user SCC -z SERVICEACCOUNT",
+		advice:     "leave {fields} out of the pod template, so that OpenShift sets permitted values; or let the ServiceAccount of its pods use a security context constraint (SCC) that allows them: " + addConstraint,
 		whole:      true,
 		command:    "kubectl get securitycontextconstraints",
 		ofTemplate: true,
@@ -113,7 +114,7 @@ var refusals = []row[RefusalKind]{
 		patterns:   re(`^(?P<detail>\[?(?:(?:maximum|minimum) \S+ usage per |\S+ max limit to request ratio per ).*)`),
 		brief:      "LimitRange",
 		text:       "a LimitRange does not allow the pod template",
-		advice:     correctTemplate,
+		advice:     "{recreate} with requests and limits that the LimitRange allows ({bounds}), or have the LimitRange changed",
 		whole:      true,
 		command:    "kubectl describe limitrange -n {namespace}",
 		ofTemplate: true,
@@ -252,7 +253,10 @@ func withoutUnusable(message string) string {
 }
 
 // violation matches the beginning of a violation in OpenShift's message: the path of a field, and its value.
-var violation = lazyregexp.New(`(?:, |\s|^)(?:provider "?[^":]+"?: )?[.a-z]*[\w.\[\]]*\.(\w+): Invalid value: ("[^"]*"|[^\s:]+): `)
+var violation = lazyregexp.New(`(?:, |\s|^)(?:provider "?[^":]+"?: )?[.a-z]*[\w.\[\]]*\.(\w+)(?:\[\d+\])?: Invalid value: ("[^"]*"|[^\s:]+): `)
+
+// setByOpenShift are the fields that OpenShift sets to a permitted value if they are not set.
+var setByOpenShift = []string{"runAsUser", "runAsGroup", "fsGroup", "supplementalGroups", "seLinuxOptions", "level"}
 
 // violations returns OpenShift's message with only the last part of each path, "runAsUser 65532 (must be in the ranges: …)", and the
 // fields; the message as it is if it has no paths.
@@ -266,7 +270,7 @@ func violations(message string) (text string, fields []string) {
 		}
 		field, value, why := message[at[2]:at[3]], message[at[4]:at[5]], strings.Trim(message[at[1]:end], " ,")
 		part := strings.TrimSpace(field + " " + value + wording.InBrackets(why))
-		if !slices.Contains(parts, part) {
+		if !slices.ContainsFunc(parts, func(other string) bool { return strings.HasPrefix(other+" ", field+" "+value+" ") }) {
 			parts = append(parts, part)
 		}
 		if !slices.Contains(fields, field) {
@@ -393,6 +397,8 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 			text = "{recreate} with what the message demands in the securityContext of the pod; or " + text
 		}
 		return text, webhookCommand
+	case r.Kind == RefusalSCC && slices.ContainsFunc(r.Fields, func(field string) bool { return !slices.Contains(setByOpenShift, field) }):
+		text = "let the ServiceAccount of its pods use a security context constraint (SCC) that allows them: " + addConstraint + "; or " + r.fill("leave {fields} out of the pod template")
 	case r.neverFits() == "pods":
 		text = "check which pods the quota applies to (its scopes; BestEffort: pods without requests and limits), and {recreate} so that it does not apply, or have it raised"
 	case r.neverFits() == "Jobs":
@@ -405,6 +411,11 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 
 // IsOfQuota reports whether a quota refuses the object.
 func (r *Refusal) IsOfQuota() bool { return r.Kind == RefusalQuota || r.Kind == RefusalQuotaNeeds }
+
+// IsOfPolicy reports whether a policy or webhook denies what is created, which may be changed to satisfy it.
+func (r *Refusal) IsOfPolicy() bool {
+	return slices.Contains([]RefusalKind{RefusalPolicy, RefusalWebhook, RefusalGatekeeper, RefusalKyverno}, r.Kind)
+}
 
 // IsOfTemplate reports whether the pod template has to change.
 func (r *Refusal) IsOfTemplate() bool { return r.row().ofTemplate && len(r.Injected) == 0 }
@@ -425,5 +436,5 @@ func (r *Refusal) fill(template string) string {
 		inNamespace = " in namespace " + r.Namespace
 	}
 	detail, fields := cmp.Or(r.shortMessage(), "the pod template"), cmp.Or(wording.Enumerate(r.Fields, "and"), "the values that the message names")
-	return wording.Insert(template, "{fields}", fields, "{name}", r.By, "{in namespace}", inNamespace, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{detail}", detail)
+	return wording.Insert(template, "{fields}", fields, "{name}", r.By, "{in namespace}", inNamespace, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{detail}", detail, "{bounds}", r.bounds())
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // lacking returns the resources in "must specify limits.cpu for: main; limits.memory for: main", or, before Kubernetes 1.23,
@@ -55,4 +58,17 @@ func quantities(list string) map[string]resource.Quantity {
 		}
 	}
 	return all
+}
+
+// bound matches what a LimitRange allows.
+var bound = lazyregexp.New(`(maximum|minimum) (\S+) usage per (\w+) is ([^\s,]+)`)
+
+// bounds returns what a LimitRange allows, as far as the message has it.
+func (r *Refusal) bounds() string {
+	var all []string
+	for _, m := range bound.FindAllStringSubmatch(r.Message, -1) {
+		least := map[string]string{"maximum": "at most ", "minimum": "at least "}[m[1]]
+		all = append(all, m[2]+" of "+least+m[4]+" per "+strings.ToLower(m[3]))
+	}
+	return cmp.Or(wording.Enumerate(all, "and"), "see its minimum, maximum and ratio")
 }

@@ -15,6 +15,8 @@ const (
 	NetworkPlugin   TroubleKind = "NetworkPlugin"   // other trouble with the network plugin
 	NoRuntime       TroubleKind = "NoRuntime"       // the node lacks the handler of the RuntimeClass
 	SandboxImage    TroubleKind = "SandboxImage"    // the sandbox image cannot be pulled
+	RuntimeSlow     TroubleKind = "RuntimeSlow"     // the container runtime does not create the sandbox in time
+	RuntimeBusy     TroubleKind = "RuntimeBusy"     // an earlier attempt to create the sandbox has not ended
 	SandboxMemory   TroubleKind = "SandboxMemory"   // the memory limit of the pod is too low for its sandbox
 	Sandbox         TroubleKind = "Sandbox"         // other trouble with the sandbox
 )
@@ -80,6 +82,21 @@ var sandboxes = []row[TroubleKind]{
 		brief:    "network plugin",
 		text:     "{network} failed",
 		advice:   "check the pods of the network plugin on the node",
+	},
+	{
+		kind:     RuntimeSlow,
+		patterns: re(`operation timeout: context deadline exceeded$`, `code = DeadlineExceeded desc = context deadline exceeded$`),
+		yieldsTo: []TroubleKind{NetworkPlugin, SandboxImage},
+		brief:    "runtime timed out",
+		text:     "the container runtime of its node timed out creating its sandbox",
+		advice:   "lower the load of the node (its disk above all), or restart its container runtime; the kubelet retries automatically",
+	},
+	{
+		kind:     RuntimeBusy,
+		patterns: re(`failed to reserve sandbox name`, `The container name \S+ is already in use by container`),
+		brief:    "runtime busy",
+		text:     "its node's container runtime still works on an earlier attempt to create its sandbox",
+		advice:   "lower the load of the node (its disk above all), or restart its container runtime; the kubelet retries automatically",
 	},
 	{
 		kind:     SandboxMemory,

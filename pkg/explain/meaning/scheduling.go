@@ -24,6 +24,9 @@ type Unfit struct {
 	Requested string `json:"requested,omitempty"`
 	// Holder is a pod of the Job that has the host port on its node, "" if none is known.
 	Holder string `json:"holder,omitempty"`
+	// Rule is the only rule of the pod template for pod affinity or anti-affinity, such as app=db, by kubernetes.io/hostname, or for topology
+	// spread; "" if there is another number of rules.
+	Rule string `json:"rule,omitempty"`
 	// Pinned is the only node that the pod template allows, "" if it may allow several.
 	Pinned string `json:"pinned,omitempty"`
 	// Message is the scheduler's message.
@@ -58,17 +61,6 @@ const (
 	UnfitNoNodes        UnfitKind = "NoNodes"    // the cluster has none
 	UnfitOther          UnfitKind = "Other"
 )
-
-// Claim is a PersistentVolumeClaim of a pod.
-type Claim struct {
-	Name string `json:"name"`
-	// Missing reports whether the claim does not exist. Phase and StorageClass are set for a claim that was read.
-	Missing      bool   `json:"missing,omitempty"`
-	Phase        string `json:"phase,omitempty"`
-	StorageClass string `json:"storageClass,omitempty"`
-	// Warning is the latest warning about a claim that is not bound.
-	Warning string `json:"warning,omitempty"`
-}
 
 // unfitRow is one kind of reason why no node can take a pod.
 type unfitRow struct {
@@ -125,16 +117,16 @@ var unfits = []unfitRow{
 	{
 		kind:     UnfitTopologySpread,
 		patterns: re(`pod topology spread constraints`),
-		text:     "topology spread constraints",
-		nodes:    [2]string{"does not satisfy its topology spread constraints", "do not satisfy its topology spread constraints"},
+		text:     "topology spread constraints{(rule)}",
+		nodes:    [2]string{"does not satisfy its topology spread constraints{(rule)}", "do not satisfy its topology spread constraints{(rule)}"},
 		advice:   "{recreate} with other topologySpreadConstraints (a larger maxSkew, or whenUnsatisfiable ScheduleAnyway), or add nodes in the domains that lack pods",
 	},
 	{
 		kind:     UnfitPodAffinity,
 		patterns: re(`((?:existing )?pods? (?:anti-)?affinity) rules|(pod affinity/anti-affinity)`),
-		text:     "excluded by {name}",
-		nodes:    [2]string{"is excluded by {name}", "are excluded by {name}"},
-		advice:   "compare podAffinity and podAntiAffinity of the pod with the pods on the nodes, or add nodes",
+		text:     "excluded by {name}{(rule)}",
+		nodes:    [2]string{"is excluded by {name}{(rule)}", "are excluded by {name}{(rule)}"},
+		advise:   affinityAdvice,
 	},
 	{
 		kind:         UnfitVolumeNode,
@@ -209,7 +201,7 @@ var unfits = []unfitRow{
 		kind:         UnfitClaimMissing,
 		patterns:     re(`(?i)persistentvolumeclaim "([^"]+)" not found`, `(?i)create the persistentvolumeclaim "([^"]+)"`),
 		text:         "{claim} does not exist",
-		advice:       "create claim {name}; the pod is then scheduled automatically",
+		advice:       "create claim {name}, and the pod is scheduled automatically; if the claim is gone for good, {recreate} without its volume",
 		isAboutClaim: true,
 	},
 	{
@@ -352,7 +344,11 @@ func Sentences(all []Unfit, claims []Claim, one, many string) (out []string) {
 				nodes = wording.Thousands(u.Nodes)
 			}
 			hasWord = true
-			out = append(out, u.fill(nodes+" "+wording.Form(u.Nodes, r.nodes[0], r.nodes[1]), claims))
+			is := r.nodes
+			if t := u.stateTaint(); t != nil {
+				is, _ = u.byState(t)
+			}
+			out = append(out, u.fill(nodes+" "+wording.Form(u.Nodes, is[0], is[1]), claims))
 		}
 	}
 	return out
@@ -386,8 +382,8 @@ func (u *Unfit) fill(template string, claims []Claim) string {
 	warning := ""
 	for i := range claims {
 		names = append(names, claims[i].Name)
-		if claims[i].Name == u.Name && claims[i].Warning != "" {
-			warning = wording.InBrackets(wording.Quoted(wording.Shorten(claims[i].Warning, maxMessage)))
+		if claims[i].Name == u.Name {
+			warning = claims[i].why()
 		}
 	}
 	claim, inClaim, taint, selector := "a PersistentVolumeClaim of the pod"+wording.InBrackets(wording.Enumerate(names, "or")), "", "", "node affinity or selector"
@@ -395,7 +391,7 @@ func (u *Unfit) fill(template string, claims []Claim) string {
 		claim, inClaim, taint = "claim "+u.Name, " (claim "+u.Name+")", " {"+u.Name+"}"
 		selector = "nodeSelector (" + u.Name + ")"
 	}
-	return wording.Insert(template, "{name}", u.Name, "{ name}", spaced(u.Name), "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning)
+	return wording.Insert(template, "{name}", u.Name, "{(rule)}", wording.InBrackets(u.Rule), "{ name}", spaced(u.Name), "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning)
 }
 
 // selectorAdvice returns advice on a nodeSelector or an affinity that no node matches.
@@ -404,32 +400,6 @@ func selectorAdvice(u *Unfit, _ []Claim) string {
 		return "compare nodeSelector and affinity of the pod with the labels of the nodes"
 	}
 	return fmt.Sprintf("correct the nodeSelector %s of the pod template, or give a node that label", u.Name)
-}
-
-// taintAdvice returns advice on a taint. The cluster itself sets taints of node.kubernetes.io.
-func taintAdvice(u *Unfit, _ []Claim) string {
-	key, _, _ := strings.Cut(u.Name, ":")
-	switch {
-	case u.Name == "":
-		return "{recreate} with tolerations for the taints of the nodes, or remove a taint"
-	case key == "node.kubernetes.io/unschedulable":
-		return uncordon
-	case strings.HasPrefix(key, "node.kubernetes.io/"), strings.HasPrefix(key, "node.cloudprovider.kubernetes.io/"):
-		return fmt.Sprintf("find out why nodes have the taint {%s}, which the cluster itself sets and removes; a toleration would not help", u.Name)
-	}
-	return fmt.Sprintf("{recreate} with a toleration for the taint {%s} in its pod template, or remove the taint from a node", u.Name)
-}
-
-func unboundAdvice(u *Unfit, claims []Claim) string {
-	for i := range claims {
-		if c := &claims[i]; c.Name == u.Name && c.StorageClass != "" {
-			return fmt.Sprintf("find out why claim %s is not bound: does its StorageClass %s exist, and does its provisioner run?", c.Name, c.StorageClass)
-		}
-	}
-	if u.Name != "" {
-		return fmt.Sprintf("find out why claim %s is not bound: its StorageClass, and the provisioner", u.Name)
-	}
-	return "find out which claim of the pod is not bound, and why"
 }
 
 // assigned is the scheduler's message about a pod that it has assigned to a node.

@@ -37,3 +37,16 @@ func portAdvice(u *Unfit, _ []Claim) string {
 	}
 	return text
 }
+
+// affinityAdvice returns advice on a rule about the pods on a node, or in its zone.
+func affinityAdvice(u *Unfit, _ []Claim) string {
+	switch {
+	case strings.HasPrefix(u.Name, "existing"):
+		return "change the labels of the pod template, which the anti-affinity of pods on the nodes excludes, or add nodes"
+	case u.Rule == "":
+		return "compare podAffinity and podAntiAffinity of the pod with the pods on the nodes, or add nodes"
+	case u.Name == "pod anti-affinity":
+		return "{recreate} without the podAntiAffinity of its pod template, or with labels of which no pod runs there, or add nodes"
+	}
+	return "check where pods with the labels of the podAffinity run: only there can the pod run, too; or {recreate} without the podAffinity"
+}

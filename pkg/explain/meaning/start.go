@@ -12,6 +12,10 @@ import (
 const (
 	ErrorNoCommand       ErrorKind = "NoCommand"       // neither the image nor the pod template has a command
 	ErrorUserNotFound    ErrorKind = "UserNotFound"    // the image does not have the user
+	ErrorUserName        ErrorKind = "UserName"        // runAsNonRoot, and the image names its user
+	ErrorRootUser        ErrorKind = "RootUser"        // runAsNonRoot, and the user is root
+	ErrorImageLost       ErrorKind = "ImageLost"       // the container runtime has lost the image
+	ErrorRuntimeSlow     ErrorKind = "RuntimeSlow"     // the container runtime does not create the container in time
 	ErrorSubPath         ErrorKind = "SubPath"         // the subPath of a volume cannot be used
 	ErrorMountOnFile     ErrorKind = "MountOnFile"     // a directory is mounted onto a file, or a file onto a directory
 	ErrorMountReadOnly   ErrorKind = "MountReadOnly"   // the mount point does not exist, and cannot be created
@@ -46,6 +50,41 @@ var setupErrors = []errorRow{
 		text:        "its image does not have the user that it is to run as",
 		namedAdvice: "create user %s in the image (USER names it), or set runAsUser to a number",
 		advice:      "create the user in the image (USER names it), or set runAsUser to a number",
+	},
+	{
+		kind:        ErrorUserName,
+		patterns:    []errorPattern{{"non-numeric user", lazyregexp.New(`image has non-numeric user \(([^)]*)\)`), nil}},
+		brief:       "runAsNonRoot",
+		named:       "runAsNonRoot needs a number, and the user of its image is a name (%s)",
+		text:        "runAsNonRoot needs a number, and the user of its image is a name",
+		namedAdvice: "set runAsUser in the securityContext to the number of user %s in the image, or use an image with a number in USER",
+		advice:      "set runAsUser in the securityContext to the number of the user, or use an image with a number in USER",
+	},
+	{
+		kind: ErrorRootUser,
+		patterns: []errorPattern{
+			{"will run as root", lazyregexp.New(`runAsNonRoot and image will run as root`), nil},
+			{"non-root policy", lazyregexp.New(`runAsUser breaks non-root policy`), nil},
+		},
+		brief:  "runAsNonRoot",
+		text:   "runAsNonRoot does not allow it to run as root",
+		advice: "set runAsUser in the securityContext to a number other than 0, or use an image with such a number in USER",
+	},
+	{
+		kind:     ErrorImageLost,
+		patterns: []errorPattern{{"failed to get image from", lazyregexp.New(`failed to get image from \w+ "[^"]+": image "([^"@]+)[^"]*": not found`), nil}},
+		brief:    "image lost",
+		text:     "the container runtime of its node has lost its image",
+		advise: func(_ *KnownError, c Container) string {
+			return fmt.Sprintf("remove image %s from the node (crictl rmi) and have it pulled or loaded again, or have the pod run on another node", c.Image)
+		},
+	},
+	{
+		kind:     ErrorRuntimeSlow,
+		patterns: []errorPattern{{"deadline exceeded", lazyregexp.New(`^(?:rpc error: code = DeadlineExceeded desc = )?context deadline exceeded$`), nil}},
+		brief:    "runtime timed out",
+		text:     "the container runtime of its node timed out creating it",
+		advice:   "lower the load of the node (its disk above all), or restart its container runtime; the kubelet retries automatically",
 	},
 	{
 		kind:        ErrorSubPath,

@@ -1,6 +1,10 @@
 package meaning
 
-import "github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+import (
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+)
 
 // Volumes of a pod with a node.
 const (
@@ -29,6 +33,14 @@ const (
 	DatastoreUnreachable TroubleKind = "DatastoreUnreachable" // the vSphere host of the node cannot access the volume's datastore
 	SecretsStore         TroubleKind = "SecretsStore"         // a store of secrets does not return them
 	NodeDiskFull         TroubleKind = "NodeDiskFull"         // the node has no disk space for the volume
+	AttachmentGone       TroubleKind = "AttachmentGone"       // the VolumeAttachment of the volume does not exist
+	DeviceUnusable       TroubleKind = "DeviceUnusable"       // the file system of a device cannot be mounted
+	NoSocket             TroubleKind = "NoSocket"             // the node lacks the socket of a hostPath
+	ExportDenied         TroubleKind = "ExportDenied"         // the NFS server denies the node access
+	FileSystemDenied     TroubleKind = "FileSystemDenied"     // Elastic File System denies the node access
+	ShareDenied          TroubleKind = "ShareDenied"          // the SMB server denies access
+	DriverDenied         TroubleKind = "DriverDenied"         // the cloud denies the CSI driver a permission
+	VolumeAttach         TroubleKind = "VolumeAttach"         // other trouble with attaching a volume
 	MountDenied          TroubleKind = "MountDenied"          // permission denied
 	Volume               TroubleKind = "Volume"               // other trouble with a volume
 )
@@ -46,7 +58,7 @@ var volumes = []row[TroubleKind]{
 	{
 		kind: VolumeInUse,
 		patterns: re(`is already being used by '\S*?(?P<name>[^/']+)'`, `currently attached to different node (?P<name>\S+)`,
-			`already in use by another pod|is already attached to an instance|is still being used|is currently being detached`),
+			`already in use by another pod|already attached to (?:an|a|another) (?:instance|server|node|VM|droplet|machine)|is still being used|is currently being detached`),
 		brief:  "volume in use",
 		text:   "{volume} is still in use elsewhere{in brackets}",
 		advice: "delete the pod that uses the volume, or wait until it is detached; for pods on several nodes, use a volume with access mode ReadWriteMany",
@@ -76,9 +88,17 @@ var volumes = []row[TroubleKind]{
 	{
 		kind:     NotAttached,
 		patterns: re(`not attached according to node status|list of VolumesInUse|hasn't been attached yet|GET error for volume attachment`),
+		yieldsTo: []TroubleKind{AttachmentGone},
 		brief:    "not attached",
 		text:     "{volume} is not attached to its node",
 		advice:   "wait: it is attached automatically; if it is not, check the controller of the CSI driver",
+	},
+	{
+		kind:     AttachmentGone,
+		patterns: re(`GET error for volume attachment .*: volumeattachments\.storage\.k8s\.io "(?P<name>[^"]+)" not found`),
+		brief:    "attachment gone",
+		text:     "the VolumeAttachment of {volume} no longer exists",
+		advice:   "delete the pod, which then counts as failed: the volume is attached for its replacement; or restart the controller of the CSI driver",
 	},
 	{
 		kind:     VolumeBusy,
@@ -155,8 +175,16 @@ var volumes = []row[TroubleKind]{
 		advice:   "check the SecretProviderClass of the volume, and what the pod's service account may read in the store; mounting is retried automatically",
 	},
 	{
+		kind:     NoSocket,
+		patterns: re(`hostPath type check failed[:,] (?P<name>\S+) is not a socket file`),
+		brief:    "no socket {name}",
+		text:     "its node has no socket {name}, which {volume} mounts",
+		advice:   "have the pod run on a node where the program with this socket runs (a node with containerd or CRI-O has no docker.sock), or {recreate} without the volume",
+	},
+	{
 		kind:     HostPath,
 		patterns: re(`hostPath type check failed[:,] (?P<detail>.+)`),
+		yieldsTo: []TroubleKind{NoSocket},
 		keepsEnd: true,
 		brief:    "hostPath",
 		text:     "{volume} is not what its hostPath type demands",
@@ -185,7 +213,16 @@ var volumes = []row[TroubleKind]{
 		advice:   "for NFS and SMB, install the client on the nodes (nfs-common or nfs-utils, cifs-utils); if it is there, correct mountOptions of the volume",
 	},
 	{
+		kind:     DeviceUnusable,
+		patterns: re(`(?P<detail>bad superblock on (?P<name>/dev/[^ ,]+))`),
+		complete: true,
+		brief:    "unusable device",
+		text:     "the file system of {volume} on device {name} is damaged, or not of its fsType",
+		advice:   "check the file system of the device (blkid, and fsck or xfs_repair while no pod uses the volume), and fsType of the volume, or restore it from a backup",
+	},
+	{
 		kind:     FileSystemType,
+		yieldsTo: []TroubleKind{DeviceUnusable},
 		patterns: re(`(?P<detail>wrong fs type, bad option, bad superblock on [^ ,]+)`, `(?P<detail>\S+ as \S+ but current format is \w+)`, `(?P<detail>unknown filesystem type \S+)`),
 		brief:    "file system type",
 		text:     "{volume} cannot be mounted with its type and options",
@@ -209,10 +246,40 @@ var volumes = []row[TroubleKind]{
 		advice:   "free disk space on the node, or have the pod run on another one",
 	},
 	{
+		kind:     FileSystemDenied, // The helper of EFS mounts through a proxy on the node.
+		patterns: re(`access denied by server while mounting 127\.0\.0\.1:`),
+		brief:    "EFS denied",
+		text:     "Elastic File System denies its node access to {volume}",
+		advice:   "check the policy of the file system, its access point, and the role of the CSI driver or the node (mount option iam); mounting is retried automatically",
+	},
+	{
+		kind:     ExportDenied,
+		yieldsTo: []TroubleKind{FileSystemDenied},
+		patterns: re(`access denied by server while mounting (?P<name>[^\s:]+):(?P<detail>/\S*)`),
+		complete: true,
+		brief:    "NFS denied",
+		text:     "NFS server {name} denies its node access to {detail} ({volume})",
+		advice:   "export the path to the addresses of the nodes, and compare path and mountOptions (nfsvers) of the volume with the export; mounting is retried automatically",
+	},
+	{
+		kind:     ShareDenied,
+		patterns: re(`(?:.*//(?P<name>[^/\s]+)/.*)?mount error\(13\): Permission denied`),
+		brief:    "share denied",
+		text:     "the SMB server{in brackets} denies access to {volume}",
+		advice:   "correct user and password in the Secret of the volume (of Azure Files: the account's key), and the firewall of the server; mounting is retried automatically",
+	},
+	{
+		kind:     DriverDenied,
+		patterns: re(`is not authorized to perform: (?P<name>\w+:\w+)`, `does not have authorization to perform action '(?P<name>[^']+)'`, `Required '(?P<name>[\w.]+)' permission for`),
+		brief:    "driver not authorized",
+		text:     "the CSI driver of {volume} lacks the permission {name}",
+		advice:   "give the role of the CSI driver (or of its nodes) the permission {name}; it is retried automatically",
+	},
+	{
 		kind: MountDenied,
-		patterns: re(`(?P<detail>mount error\(13\): Permission denied)`, `(?P<detail>applyFSGroup failed)`, `(?P<detail>access denied by server while mounting \S+)`, `(?P<detail>UnauthorizedOperation: You are not authorized[^.]*)`,
+		patterns: re(`(?P<detail>applyFSGroup failed)`, `(?P<detail>UnauthorizedOperation: You are not authorized[^.]*)`,
 			`(?P<detail>no relationship found between node \S+ and this object)`, `(?i)access denied by server|permission ?denied|operation not permitted|is forbidden: `),
-		yieldsTo: []TroubleKind{SecretsStore},
+		yieldsTo: []TroubleKind{SecretsStore, ExportDenied, FileSystemDenied, ShareDenied, DriverDenied},
 		keepsEnd: true,
 		brief:    "mount denied",
 		text:     "mounting {volume} was denied",
@@ -237,9 +304,18 @@ var volumes = []row[TroubleKind]{
 		kind:     Volume,
 		keepsEnd: true,
 		brief:    "volume",
-		text:     "{volume} cannot be attached or mounted",
-		advice:   "the events of the pod have the whole message; mounting is retried automatically",
+		text:     "{volume} cannot be mounted",
+		advice:   "look for the error in the log of the CSI driver's pod on the node, or on the server of the volume; mounting is retried automatically",
 	},
+}
+
+// attaching is the row of other trouble with attaching a volume, which the node is not involved in.
+var attaching = row[TroubleKind]{
+	kind:     VolumeAttach,
+	keepsEnd: true,
+	brief:    "volume",
+	text:     "{volume} cannot be attached to its node",
+	advice:   "look for the error in the log of the CSI driver's controller, or in the storage; attaching is retried automatically",
 }
 
 // replacePod is advice on a pod that its kubelet no longer tries to start.
@@ -253,6 +329,9 @@ func ofVolume(message string) *Trouble {
 	t := troubleIn(volumes, message)
 	if t != nil && t.Volume == "" {
 		t.Volume = aboutVolume.Group(message)
+	}
+	if t != nil && t.Kind == Volume && strings.HasPrefix(message, "AttachVolume.") {
+		t.Kind = VolumeAttach
 	}
 	return t
 }

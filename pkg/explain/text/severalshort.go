@@ -94,7 +94,7 @@ func (p *page) shortGroup(l *explain.ReportList, g *explain.JobGroup) {
 	}
 	p.Para(0, indentSection, title...)
 	p.Para(indentSection, indentSection, plain(wording.Sentence(groupCause(l, g))))
-	p.labeled(indentSection, groupSteps(g))
+	p.labeled(indentSection, groupSteps(unsaid(l, g.Advice)))
 }
 
 // groupTitle returns "✗ 14 Jobs failed: report-13, report-12, report-11, and 11 more", or "✗ train failed after 3m4s (17m
@@ -160,18 +160,35 @@ func jobCause(g *explain.JobGroup, r *explain.Report) string {
 	return wording.Join(". ", strings.TrimRight(words.EndHeadline(&r.Verdict), "."), sentence)
 }
 
-// groupSteps returns the fix and one command. The command is for the newest Job.
-func groupSteps(g *explain.JobGroup) []labeled {
-	var steps []labeled
-	isFix := func(a *explain.Advice) bool { return a.Kind == explain.AdviceFix || a.Kind == "" && a.Command == "" }
-	if fix := lists.First(g.Advice, isFix); fix != nil {
-		steps = append(steps, step(fix))
-		if fix.Command != "" {
-			return steps
+// unsaid returns the advice that the answers about the owners do not contain.
+func unsaid(l *explain.ReportList, advice []explain.Advice) (rest []explain.Advice) {
+	said := map[string]bool{}
+	for i := range l.CronJobs {
+		for _, a := range l.CronJobs[i].Advice {
+			said[a.Text+a.Command] = true
 		}
 	}
-	isRead := func(a *explain.Advice) bool { return a.Command != "" && a.Kind != explain.AdvicePolicy }
-	if read := lists.First(g.Advice, isRead); read != nil {
+	for _, a := range advice {
+		if !said[a.Text+a.Command] && (!a.OfOwner || len(l.CronJobs) == 0) {
+			rest = append(rest, a)
+		}
+	}
+	return rest
+}
+
+// groupSteps returns the fix and one command, and the command for the log if there is one.
+func groupSteps(advice []explain.Advice) []labeled {
+	var steps []labeled
+	hasCommand := false
+	isFix := func(a *explain.Advice) bool { return a.Kind == explain.AdviceFix || a.Kind == "" && a.Command == "" }
+	if fix := lists.First(advice, isFix); fix != nil {
+		steps = append(steps, step(fix))
+		hasCommand = fix.Command != ""
+	}
+	isRead := func(a *explain.Advice) bool {
+		return a.Command != "" && a.Kind != explain.AdvicePolicy && (!hasCommand || a.Kind == explain.AdviceLogs)
+	}
+	if read := lists.First(advice, isRead); read != nil {
 		steps = append(steps, step(read))
 	}
 	return steps

@@ -115,6 +115,9 @@ func (v *short) answer() {
 	if p := v.report.Named(); p != nil {
 		v.sentence(layout.Plain, p.Text)
 	}
+	if len(v.report.Verdict.Notes) > 0 {
+		v.sentence(layout.Plain, words.Clauses(v.report.Verdict.Notes))
+	}
 	if ended := words.EndHeadline(&v.report.Verdict); ended != "" {
 		v.sentence(layout.Plain, ended)
 	}

@@ -23,6 +23,11 @@ const (
 	GiveMoreTimeOrPods  = GiveMoreTime + ", or run more pods at once (parallelism)"
 	StartBeforeDeadline = "resolve what kept its pods from starting; activeDeadlineSeconds also counts while they wait"
 	MakeRepeatable      = "have the program start over after a failed attempt, or allow no retries, which fail on what the first one left: {recreate} with backoffLimit 0"
+	ExitCleanly         = "make container %[1]s exit with code 0 when it is stopped%[2]s, or {recreate} with it as a native sidecar (an init container with restartPolicy Always): the exit code of a sidecar does not count"
+	PrePull             = "give the Job more time (activeDeadlineSeconds), which also counts while its image is pulled, or have the image on the nodes before"
+	EndHanging          = "if its log shows that it hangs, delete the Job; activeDeadlineSeconds ends such a Job, and can be set while it runs"
+	StopJob             = FindDeleter + "; to stop the Job, delete or suspend it, not its pods"
+	LeaveToArgoCD       = "remove ttlSecondsAfterFinished: Argo CD waits for a hook that is deleted before it has seen its end; its hook-delete-policy deletes hooks"
 	ReadAllLogs         = "read the logs of all failed pods"
 	ReadLogsOfFailed    = "read the logs of the failed pods"
 	ReadWholeLog        = "read the whole log"
@@ -36,6 +41,7 @@ const (
 	KeepLoggingPods     = "to keep the log of each failure, {recreate} with restartPolicy Never: failed pods then stay; more time does not help a container that always fails"
 	RerunMissing        = "after fixing the cause, rerun only what is missing (change the Job with --image, --set-env, --limits)"
 	RerunWithMoreMemory = "rerun what is missing with more memory"
+	RerunWithMoreTime   = "rerun what is missing with more time"
 	RetryOriginal       = "retry the original Job"
 )
 
@@ -57,13 +63,13 @@ const (
 	CheckGarbageCollector = "check whether kube-controller-manager is running: its garbage collector removes the finalizer"
 	CheckPodsLeft         = "check which of its pods are left"
 	CorrectImageName      = "{recreate} with the correct name of the image"
-	RunAsNonRoot          = "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
 	RemovePod             = "once it is sure that its containers no longer run, remove the pod's object, so that the Job goes on"
 	DeleteHeld            = "delete the pod, which then counts as failed, so that another one is created"
 )
 
 // Formats of advice with names.
 const (
+	ResumeAfter          = "find out why %[1]s suspended the Job: it may resume it by itself, and may suspend it again if you do"
 	ChangeCronJob        = "if the cause is in the pod template or in a limit of the Job, correct spec.jobTemplate of CronJob %s: its next Job has it"
 	ChangeOwner          = "change %s %s, not this Job: its controller creates the Job"
 	ReplaceLater         = "if pod %s failed because pod %s was still terminating, {recreate} with podReplacementPolicy Failed: a pod is then replaced only after it has ended"
@@ -75,6 +81,7 @@ const (
 	MisspelledController = "replace the Job: its managedBy %s looks like a misspelling of %s, and the field cannot be changed"
 	StartOtherController = "start the controller for managedBy %s"
 	FindPolicyRemover    = "find out which admission webhook or policy changes the pods: the Job's template has restartPolicy Always for container %s, and without it the container is no sidecar; an old webhook drops fields that it does not know"
+	CheckServers         = "check whether %s can be reached from its pods: the Service, and the pods behind it"
 	ReadLogOf            = "read the log of container %s"
 	FixStart             = "fix what the container runtime reports about container %s; it never started, so it has no log"
 )
@@ -113,18 +120,27 @@ func EndWithMain(running []string, failed string) string {
 	return fmt.Sprintf(format, ContainersText(running), failed)
 }
 
-// KeepOut returns advice on keeping a well-known proxy out of the pods or stopping it, "" for other containers.
-func KeepOut(proxy string) string {
-	switch proxy {
-	case "istio-proxy":
-		return `keep Istio's proxy out of the Job's pods with the label sidecar.istio.io/inject: "false" in the pod template, have it injected as a native sidecar (ENABLE_NATIVE_SIDECARS), or stop it when the work is done (POST to localhost:15020/quitquitquit)`
-	case "linkerd-proxy":
-		return "keep Linkerd's proxy out of the Job's pods with the annotation linkerd.io/inject: disabled in the pod template, have it injected as a native sidecar (config.linkerd.io/proxy-enable-native-sidecar), or stop it when the work is done (POST to localhost:4191/shutdown)"
-	case "cloudsql-proxy", "cloud-sql-proxy":
-		return "run the Cloud SQL proxy as a native sidecar, or stop it when the work is done (--quitquitquit, then POST to localhost:9091/quitquitquit)"
-	}
-	return ""
+// keepOuts are the advice on well-known containers that serve the others of a pod, by their names.
+var keepOuts = map[string]string{
+	"istio-proxy": `keep Istio's proxy out of the Job's pods with the label sidecar.istio.io/inject: "false" in the pod template, have it injected as a native sidecar (ENABLE_NATIVE_SIDECARS), or stop it when the work is done (POST to localhost:15020/quitquitquit)`,
+	"linkerd-proxy": "keep Linkerd's proxy out of the Job's pods with the annotation linkerd.io/inject: disabled in the pod template, have it injected as a native sidecar (config.linkerd.io/proxy-enable-native-sidecar), " +
+		"or stop it when the work is done (POST to localhost:4191/shutdown)",
+	"cloudsql-proxy":               keepOutCloudSQL,
+	"cloud-sql-proxy":              keepOutCloudSQL,
+	"vault-agent":                  `have Vault's agent run as an init container only, with the annotation vault.hashicorp.com/agent-pre-populate-only: "true" in the pod template`,
+	"consul-dataplane":             keepOutConsul,
+	"consul-connect-envoy-sidecar": keepOutConsul,
+	"datadog-agent-injected":       "keep Datadog's agent out of the Job's pods: remove the label agent.datadoghq.com/sidecar from the pod template, or let a newer agent end with the other containers",
 }
+
+const (
+	keepOutCloudSQL = "run the Cloud SQL proxy as a native sidecar, or stop it when the work is done (--quitquitquit, then POST to localhost:9091/quitquitquit)"
+	keepOutConsul   = `keep Consul's proxy out of the Job's pods with the annotation consul.hashicorp.com/connect-inject: "false" in the pod template, or stop it when the work is done ` +
+		"(sidecar-proxy-lifecycle annotations, then POST to localhost:20600/graceful_shutdown)"
+)
+
+// KeepOut returns advice on keeping a well-known proxy out of the pods or stopping it, "" for other containers.
+func KeepOut(proxy string) string { return keepOuts[proxy] }
 
 // FindInjector returns advice on containers that the Job's pods have and its template does not.
 func FindInjector(names []string) string {

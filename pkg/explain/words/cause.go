@@ -39,23 +39,24 @@ func limitClause(l *input.MemoryLimit) string {
 	return ", " + LimitText(l)
 }
 
-// limitsClause returns the memory limits of all containers that ran out of memory as the end of a clause, "" if there is none.
-func limitsClause(c *explain.Cause) string {
-	if c.MemoryLimit == nil {
+// limitsClause returns the memory limits of a container, and of the others that failed with it, as the end of a clause, as far as
+// they ran out of memory.
+func limitsClause(container string, limit *input.MemoryLimit, also []explain.AlsoFailed) string {
+	if limit == nil {
 		return ""
 	}
-	limits, same := []string{c.MemoryLimit.Value + " (" + c.Container + ")"}, true
-	for i := range c.Also {
-		if other := &c.Also[i]; other.MemoryLimit.Value != "" {
+	limits, same := []string{limit.Value + " (" + container + ")"}, true
+	for i := range also {
+		if other := &also[i]; other.MemoryLimit.Value != "" {
 			limits = append(limits, other.MemoryLimit.Value+" ("+other.Container+")")
-			same = same && other.MemoryLimit == *c.MemoryLimit
+			same = same && other.MemoryLimit == *limit
 		}
 	}
 	switch {
 	case len(limits) == 1:
-		return limitClause(c.MemoryLimit)
+		return limitClause(limit)
 	case same:
-		return limitClause(c.MemoryLimit) + " each"
+		return limitClause(limit) + " each"
 	}
 	return ", memory limits " + wording.Enumerate(limits, "and")
 }
@@ -98,6 +99,14 @@ func AlsoText(others []explain.AlsoFailed) string {
 		texts[i] = fmt.Sprintf("container %s with %s", e.Container, e.Code())
 	}
 	return ", and " + wording.Enumerate(texts, "and")
+}
+
+// OnlyItsExit is the meaning of the exit of a container that was stopped after the work of its pod was done.
+const OnlyItsExit = "the work was done, and only this exit code made the pod fail"
+
+// AfterText returns the containers that had succeeded before, as a continuation of a cause's text.
+func AfterText(done []string) string {
+	return " after " + ContainersText(done) + wording.Form(len(done), " had succeeded", " had succeeded")
 }
 
 // HiddenText returns the text of a cause that a rule hides by matching another container.

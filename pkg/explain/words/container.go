@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -132,6 +133,19 @@ func initRunningText(p *explain.Problem, now time.Time) string {
 	return text
 }
 
+// serversQuote names the servers that an init container asks for.
+func serversQuote(p *explain.Problem, _ time.Time) quotation {
+	if len(p.Role.Servers) == 0 {
+		return quotation{}
+	}
+	const most = 2
+	names := p.Role.Servers
+	if len(names) > most {
+		names = append(slices.Clone(names[:most-1]), wording.Count(len(names)-most+1, "others"))
+	}
+	return quotation{message: "its command waits for " + wording.Enumerate(names, "and"), before: ": ", whole: true}
+}
+
 // placed returns the name of an init container, with its position if there are several.
 func placed(p *explain.Problem) string {
 	if p.Role.PlaceOf > 1 {
@@ -152,7 +166,11 @@ func sidecarQuote(p *explain.Problem, now time.Time) quotation {
 		why = append(why, "it last "+cause.ExitText(p.Run.Exit.ExitCode, p.Run.Exit.Reason)+", restarted "+wording.Plural(p.Run.Restarts, "time", "times"))
 	}
 	if p.Role.Probed {
-		why = append(why, "its startup probe has not succeeded")
+		failed := "its startup probe has not succeeded"
+		if p.Run.ProbeMessage != "" {
+			failed = "its startup probe fails, “" + wording.Shorten(p.Run.ProbeMessage, maxUnquoted) + "”"
+		}
+		why = append(why, failed)
 	}
 	if p.Run.Exit == nil && !p.Since.IsZero() && !now.IsZero() {
 		why = append(why, "it has been running for "+wording.Age(now.Sub(p.Since.Time)))
@@ -170,13 +188,7 @@ func crashLoopText(p *explain.Problem, _ time.Time) string {
 	if p.Run.Ending != nil {
 		return probeLoopText(p)
 	}
-	text, by := "container "+p.Container, restarters[p.Run.RestartedBy]
-	switch {
-	case p.Run.RestartedBy == explain.RestartedBySidecar:
-		text = "sidecar " + p.Container
-	case p.Role.Place > 0:
-		text = "init container " + placed(p)
-	}
+	text, by := loopedContainer(p), restarters[p.Run.RestartedBy]
 	if p.Run.Exit == nil {
 		return wording.Join(" ", text+" fails repeatedly and is restarted in its pod", by)
 	}
@@ -187,7 +199,40 @@ func crashLoopText(p *explain.Problem, _ time.Time) string {
 	case p.Run.RanSeconds != nil:
 		text += " after " + wording.Seconds(*p.Run.RanSeconds)
 	}
-	return wording.Join(" ", text+limitClause(p.Run.MemoryLimit)+", restarted "+wording.Plural(p.Run.Restarts, "time", "times"), by)
+	restarts := ", restarted " + wording.Plural(p.Run.Restarts, "time", "times")
+	if len(p.Run.Also) > 0 {
+		return text + AlsoText(p.Run.Also) + limitsClause(p.Container, p.Run.MemoryLimit, p.Run.Also) + restarts + " in all"
+	}
+	return wording.Join(" ", text+limitClause(p.Run.MemoryLimit)+restarts, by)
+}
+
+func loopedContainer(p *explain.Problem) string {
+	switch {
+	case p.Run.RestartedBy == explain.RestartedBySidecar:
+		return "sidecar " + p.Container
+	case p.Role.Place > 0:
+		return "init container " + placed(p)
+	}
+	return "container " + p.Container
+}
+
+// crashLoopLead is crashLoopText without crashLoopRestarts.
+func crashLoopLead(p *explain.Problem, _ time.Time) string {
+	if p.Run.Ending != nil || p.Run.Exit == nil || p.Run.MemoryLimit != nil {
+		return ""
+	}
+	return loopedContainer(p) + " " + cause.ExitText(p.Run.Exit.ExitCode, p.Run.Exit.Reason)
+}
+
+func crashLoopRestarts(p *explain.Problem, _ time.Time) string {
+	text := "it was restarted " + wording.Plural(p.Run.Restarts, "time", "times")
+	switch {
+	case p.Count > 1:
+		text += " in " + wording.Count(p.Count, "pods")
+	case p.Run.RanSeconds != nil:
+		text += ", and last ran for " + wording.Seconds(*p.Run.RanSeconds)
+	}
+	return wording.Join(" ", text, restarters[p.Run.RestartedBy])
 }
 
 // crashLoopBriefly returns "exit 1, 3 restarts: cannot connect".

@@ -32,28 +32,36 @@ func firstSentence(clauses []string) (sentence string, notes []string) {
 // CronJobText describes the state of a CronJob: the answer, and what adds to it.
 func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, notes []string) {
 	what, why := cronJobWhat(r, now)
-	texts := []string{"CronJob " + r.Name + " " + what}
-	if r.State == explain.CronJobScheduled && why != "" { // The name of the Job has the name of the CronJob, too.
-		texts = append(texts, "The last Job, "+r.Last.Name+", "+runText(r.Last, now))
+	text := "CronJob " + r.Name + " " + what
+	clauses := withCause(why, append([]string{text}, shorterTexts(r, now)...)...)
+	if r.State == explain.CronJobOverlap && r.Oldest != nil && !strings.HasPrefix(clauses[0], text) {
+		clauses = append(clauses, "its Job "+r.Oldest.Name+" "+runText(r.Oldest, now))
 	}
-	clauses := withCause(why, texts...)
 	if r.State == explain.CronJobCreationRefused {
 		clauses = refusedClauses("CronJob "+r.Name+" cannot create its Jobs: ", r.Refusal)
 	}
 	switch r.State {
 	case explain.CronJobScheduled:
-		clauses = append(clauses, cleanedUpText(r), nextStartText(r, now), manualText(r))
+		clauses = append(clauses, retriesLeftText(r.Last), cleanedUpText(r), nextStartText(r, now), manualText(r))
+		if why == "" { // Nobody who reads about a failure asks for the hour of the next start.
+			clauses = append(clauses, zoneText(r))
+		}
 	case explain.CronJobPileUp:
 		clauses = append(clauses, pileUpNotes(r, now)...)
+	case explain.CronJobReplaces:
+		clauses = append(clauses, lastSuccessText(r, now), nextStartText(r, now))
 	case explain.CronJobManualJobs:
 		clauses = append(clauses, "it neither ends them nor waits for them", nextStartText(r, now))
 	case explain.CronJobSuspended, explain.CronJobUnknownZone, explain.CronJobBadSchedule:
 		clauses = append(clauses, changedText(r), lastStartText(r, now))
+		if r.ByHand != nil {
+			clauses = append(clauses, wording.Join(": ", "Job "+r.ByHand.Name+", created by hand, "+runText(r.ByHand, now), r.ByHand.Cause))
+		}
 	case explain.CronJobMissedStart:
 		clauses = append(clauses, nextStartText(r, now))
 	case explain.CronJobGone, explain.CronJobUnread, explain.CronJobDeleting:
 	case explain.CronJobOverlap:
-		clauses = append(clauses, outdatedText(r.Oldest), lastStartText(r, now))
+		clauses = append(clauses, outdatedText(r.Oldest), retriesLeftText(r.Oldest), endlessText(r), lastStartText(r, now))
 	default:
 		clauses = append(clauses, lastStartText(r, now))
 	}
@@ -78,6 +86,8 @@ func cronJobWhat(r *explain.CronJobReport, now time.Time) (what, why string) {
 	case explain.CronJobManualJobs:
 		return fmt.Sprintf("has %s by hand; concurrencyPolicy %s covers only Jobs that it starts on its schedule",
 			wording.Plural(r.Manual, "running Job that was created", "running Jobs that were created"), r.ConcurrencyPolicy), ""
+	case explain.CronJobReplaces:
+		return replacesText(r, now)
 	case explain.CronJobCannotReplace:
 		return "cannot replace the Job that is still running (concurrencyPolicy Replace)", detail(r)
 	case explain.CronJobUnknownZone:
@@ -117,6 +127,8 @@ func missedText(r *explain.CronJobReport, now time.Time) string {
 // scheduledText describes a CronJob that nothing keeps from its next start.
 func scheduledText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	switch {
+	case r.ByHand != nil:
+		return byHandText(r, now)
 	case r.LastSchedule == nil && r.Jobs == 0:
 		return "has not started a Job yet", ""
 	case r.LastSchedule == nil:
@@ -124,10 +136,12 @@ func scheduledText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	case r.Jobs == 0 && (r.Last == nil || r.Last.State == explain.OwnedUnknown):
 		return fmt.Sprintf("has no Jobs now; the last start was at %s", moment(r.LastSchedule, now)), ""
 	case r.Jobs == 0:
-		return fmt.Sprintf("has no Jobs now; the last one, of %s, %s", moment(r.LastSchedule, now), removedText(r.Last)), ""
+		return fmt.Sprintf("has no Jobs now; the last one, of %s, %s", wording.Clock(r.LastSchedule.Time, now, time.UTC)+" UTC", removedText(r.Last)), ""
 	}
-	starts := "starts its Jobs (schedule " + wording.Cut(r.Schedule, maxSchedule) + "); the last, "
+	starts := startsText(r) + "; the last, "
 	switch run := r.Last; {
+	case r.EitherDay && run != nil && run.Cause == "":
+		return startsText(r), ""
 	case run == nil: // The Jobs could not be read.
 		return fmt.Sprintf("started its last Job at %s", moment(r.LastSchedule, now)), ""
 	case run.Name == "":
@@ -206,7 +220,7 @@ func timeOrNow(run *explain.OwnedRun, now time.Time) time.Time {
 
 // manualText counts the running Jobs that the CronJob did not start.
 func manualText(r *explain.CronJobReport) string {
-	if r.Manual == 0 {
+	if r.Manual == 0 || r.ByHand != nil {
 		return ""
 	}
 	return wording.Plural(r.Manual, "Job that was created by hand is running", "Jobs that were created by hand are running")
@@ -230,6 +244,8 @@ func cleanedUpText(r *explain.CronJobReport) string {
 	switch {
 	case none(r.SuccessfulJobsHistoryLimit) && succeeded:
 		return "Jobs that succeeded are deleted at once (successfulJobsHistoryLimit 0)"
+	case none(r.FailedJobsHistoryLimit) && r.Last != nil && r.Last.State == explain.OwnedFailed:
+		return "Jobs that failed are deleted at once (failedJobsHistoryLimit 0)"
 	case none(r.SuccessfulJobsHistoryLimit) && none(r.FailedJobsHistoryLimit):
 		return "finished Jobs are deleted at once (successfulJobsHistoryLimit and failedJobsHistoryLimit are 0)"
 	case none(r.FailedJobsHistoryLimit) && !succeeded:
@@ -269,11 +285,7 @@ func nextStartText(r *explain.CronJobReport, now time.Time) string {
 	if r.Next == nil {
 		return ""
 	}
-	text := fmt.Sprintf("the next start is at %s", moment(r.Next, now))
-	if r.ZoneAssumed {
-		text += ", if kube-controller-manager runs in UTC: no timeZone is set"
-	}
-	return text
+	return "the next start is at " + moment(r.Next, now)
 }
 
 // moment returns "03:00:00 UTC (2h ago)", with the date if it is another day.
@@ -295,42 +307,6 @@ func detail(r *explain.CronJobReport) string {
 	return wording.Shorten(r.Details[0], maxUnquoted)
 }
 
-// Advice on CronJobs.
-const (
-	ResumeCronJob       = "resume it; if starts were missed meanwhile, the last of them is made up for at once, unless startingDeadlineSeconds has passed"
-	CheckOverlappingJob = "find out what the Job that is still running does"
-	CheckStalledJob     = "resolve what the Job waits for, or delete it: the CronJob then starts its next Job"
-	DeleteOutdated      = "if the CronJob has been corrected since, delete this Job: the next one has the current template"
-	LimitRunTime        = "if it should have ended by now, give the next Jobs a deadline, after which they fail: set activeDeadlineSeconds in spec.jobTemplate.spec"
-	AllowReplacement    = "if an older Job is worth less than a newer one, end it when the next start is due: set concurrencyPolicy to Replace"
-	StartMissedNow      = "start the missed Job now, if it is still needed"
-	LimitMissedStarts   = "compare the clocks of the control plane's machines, and count only starts of the last minutes as missed: set startingDeadlineSeconds"
-	SetKnownZone        = "set a timeZone that it knows, such as Etc/UTC, or update its time zone data"
-	ReadEventsOfCronJob = "check with its events whether this is still so"
-	CorrectSchedule     = "correct the schedule"
-	FixReplacement      = "find out why the Job cannot be deleted: a missing permission, or an admission webhook"
-	FreeJobQuota        = "check the quota, and free up some of it or raise it: delete Jobs that are not needed, or set ttlSecondsAfterFinished in the template to have finished Jobs deleted"
-	CorrectJobTemplate  = "correct spec.jobTemplate; the next Job then has it"
-	RetriedCreation     = "once nothing refuses it, the creation succeeds: it is retried automatically"
-	FindDeletionHolder  = "find out which finalizer keeps it"
-	CorrectRunTemplate  = "if the cause is in the pod template, correct it in spec.jobTemplate of the CronJob; Jobs that exist keep theirs"
-	DeleteStalledJobs   = "find the Jobs that cannot end, and delete them"
-	ForbidOverlap       = "start no Job while one runs: set concurrencyPolicy to Forbid; activeDeadlineSeconds in spec.jobTemplate ends Jobs that hang"
-	DeleteManualJobs    = "find the Jobs that are not needed, and delete them"
-	KeepFailedJobs      = "keep the last failed Job, with its pods and logs: set failedJobsHistoryLimit"
-)
-
-// TooShortToStart is the startingDeadlineSeconds below which the controller may miss every start.
-const TooShortToStart = 10
-
-// GiveMoreTimeToStart returns advice on a startingDeadlineSeconds that was exceeded.
-func GiveMoreTimeToStart(seconds int64) string {
-	if seconds < TooShortToStart {
-		return "raise startingDeadlineSeconds: the controller may look at a CronJob only every 10s, so a smaller value may miss every start"
-	}
-	return "raise startingDeadlineSeconds, so that a late start still counts"
-}
-
 // cronJobStatuses are the states of CronJobs in words.
 var cronJobStatuses = map[explain.CronJobState]string{
 	explain.CronJobScheduled: "Scheduled", explain.CronJobSuspended: "Suspended", explain.CronJobDeleting: "Terminating",
@@ -338,7 +314,7 @@ var cronJobStatuses = map[explain.CronJobState]string{
 	explain.CronJobOverlap: "Waiting for a Job", explain.CronJobCannotReplace: "Cannot replace a Job",
 	explain.CronJobMissedStart: "Start missed", explain.CronJobManyMissed: "Starts missed",
 	explain.CronJobUnknownZone: "Unknown time zone", explain.CronJobBadSchedule: "Invalid schedule", explain.CronJobOverdue: "Overdue",
-	explain.CronJobPileUp: "Jobs pile up", explain.CronJobManualJobs: "Jobs by hand",
+	explain.CronJobPileUp: "Jobs pile up", explain.CronJobReplaces: "Replaces unfinished Jobs", explain.CronJobManualJobs: "Jobs by hand",
 }
 
 // CronJobStatus returns a state in words.

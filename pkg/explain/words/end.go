@@ -87,7 +87,7 @@ func endSentence(a *Answer) []string {
 func limitOf(e *explain.End) int32 { return int32(ptr.Deref(e.Limit, 0)) }
 
 func backoffLimitMechanism(r *explain.Report) string {
-	return backoffLimitText(r.Verdict.Counted, limitOf(&r.Verdict.End), "")
+	return backoffLimitText(&r.Verdict.End, "")
 }
 
 func backoffLimitSentence(a *Answer) []string {
@@ -95,21 +95,29 @@ func backoffLimitSentence(a *Answer) []string {
 	if a.Mostly == nil {
 		one = "1 pod failed, and "
 	}
-	return append(mostlyClauses(a.Mostly, decidedTexts[a.Outcome]), backoffLimitText(a.Counted, limitOf(&a.End), one))
+	return append(mostlyClauses(a.Mostly, decidedTexts[a.Outcome]), backoffLimitText(&a.End, one))
 }
 
 // backoffLimitText explains that the Job failed by its backoffLimit; a single failure without a retry is introduced by one.
 // The limit may have been lower than it is now.
-func backoffLimitText(failed, limit int32, one string) string {
+func backoffLimitText(e *explain.End, one string) string {
+	failed, limit := e.Counted, limitOf(e)
+	pods := wording.Plural(failed, "pod failed", "pods failed")
+	switch {
+	case e.OnlyIndex != nil:
+		pods = fmt.Sprintf("%s of index %d failed", wording.Plural(failed, "pod", "pods"), *e.OnlyIndex)
+	case e.AtOnce > 0:
+		pods = fmt.Sprintf("%s (parallelism %d)", pods, e.AtOnce)
+	}
 	switch {
 	case failed <= limit:
 		return fmt.Sprintf("its failures exceeded backoffLimit, which is %d now", limit)
 	case limit == 0 && failed == 1:
 		return one + "backoffLimit 0 allows no retries"
 	case limit == 0:
-		return wording.Plural(failed, "pod failed", "pods failed") + ", and backoffLimit 0 allows no retries"
+		return pods + ", and backoffLimit 0 allows no retries"
 	}
-	return fmt.Sprintf("%s, and backoffLimit %d allows %s", wording.Plural(failed, "pod failed", "pods failed"), limit, wording.Plural(limit, "retry", "retries"))
+	return fmt.Sprintf("%s, and backoffLimit %d allows %s", pods, limit, wording.Plural(limit, "retry", "retries"))
 }
 
 // backoffLimitEvidence returns the backoffLimit and the number of failed pods. If restarts count, it adds their number,

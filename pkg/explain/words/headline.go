@@ -50,7 +50,11 @@ func summary(a *Answer) string {
 		return ""
 	case a.Outcome == reconcile.OutcomeOpen && one:
 		if a.Active > 0 {
-			return wording.Plural(a.Active, "pod is", "pods are") + " active"
+			text := wording.Plural(a.Active, "pod is", "pods are") + " active"
+			if a.HelmGaveUp {
+				text += "; " + helmWaits
+			}
+			return text
 		}
 		return "no pod is active"
 	case a.Outcome != reconcile.OutcomeOpen && a.Failed > 0:
@@ -82,12 +86,12 @@ func causeClauses(c *explain.Cause) []string {
 	case c.Ending != nil:
 		return endingQuote(c).clauses(c.Text+killedWith(c), room(""))
 	case c.Error != nil:
-		return meant(c.Error, "").clauses(c.Text+limitsClause(c), room(""))
-	case line != "":
-		return output(line).clauses(c.Text+limitsClause(c), room(""))
+		return meant(c.Error, "").clauses(c.Text+limitsClause(c.Container, c.MemoryLimit, c.Also), room(""))
+	case line != "" && len(c.After) == 0:
+		return output(line).clauses(c.Text+limitsClause(c.Container, c.MemoryLimit, c.Also), room(""))
 	case c.MemoryLimit != nil:
-		return []string{c.Text + limitsClause(c)}
-	case c.ExitCode == nil:
+		return []string{c.Text + limitsClause(c.Container, c.MemoryLimit, c.Also)}
+	case c.ExitCode == nil || len(c.After) > 0:
 		return []string{wording.Join(": ", c.Text, c.Meaning)}
 	}
 	return []string{wording.Join(": ", c.Text, cause.Meaning(*c.ExitCode, c.Reason))}

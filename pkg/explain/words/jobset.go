@@ -14,7 +14,12 @@ import (
 func JobSetText(r *explain.JobSetReport, now time.Time) (sentence string, notes []string) {
 	start := "JobSet " + r.Name + " "
 	what, why := jobSetWhat(r, now)
-	clauses := append(withCause(why, start+what), decidedText(r))
+	texts := []string{start + what}
+	if r.Job != nil && r.State == explain.JobSetRunning {
+		state := runText(r.Job, now)
+		texts = append(texts, fmt.Sprintf("Job %s of JobSet %s %s", r.Job.Name, r.Name, state), "Its Job "+r.Job.Name+" "+state)
+	}
+	clauses := append(withCause(why, texts...), decidedText(r))
 	if r.State == explain.JobSetCreationRefused && why == "" {
 		clauses = refusedClauses(start+what+": ", r.Refusal)
 	}
@@ -54,6 +59,9 @@ func jobSetWhat(r *explain.JobSetReport, now time.Time) (what, why string) {
 	case explain.JobSetUnread:
 		return "could not be read", ""
 	case explain.JobSetNoJobs:
+		if r.BadService != "" {
+			return fmt.Sprintf("has no Jobs, as it cannot create its Service: the name %s is not allowed for a Service", r.BadService), ""
+		}
 		return "was created" + ago(r.Since, now) + " and has no Jobs, and no event says why", ""
 	case explain.JobSetCreationRefused:
 		text := "cannot create its Jobs"
@@ -119,6 +127,7 @@ func decidedText(r *explain.JobSetReport) string {
 const (
 	ResumeJobSet       = "resume it, unless a queue is to do so: Kueue resumes a JobSet that it admits"
 	FindWhoSuspends    = "find out what suspended the Job: the JobSet does not resume it while another manager suspends it"
+	RenameJobSet       = "create the JobSet with another name, or set network.subdomain: the name of a Service has at most 63 lowercase letters, digits and \"-\", no dot, and begins with a letter"
 	CorrectJobSet      = "correct the template in spec.replicatedJobs, and create the JobSet again, as its templates cannot be changed"
 	ReadEventsOfJobSet = "check its events, and whether the controller of JobSets is running"
 	AllowRestarts      = "correct the Job's cause; to have all Jobs started again after a failure, set failurePolicy.maxRestarts in a new JobSet"

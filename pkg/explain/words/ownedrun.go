@@ -20,7 +20,11 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 	if p := r.Named(); p != nil {
 		run.Since = cmp.Or(p.Since, run.Since)
 		if p.Kind != explain.ProblemSuspended || p.Suspension.Owner == nil { // The owner is the one whose report this is for.
-			run.Cause = ProblemWhat(p, now)
+			short := *p
+			if p.Kind == explain.ProblemContainerEnded && p.Count <= 1 {
+				short.Pods = nil // The name of the pod has no room.
+			}
+			run.Cause = ProblemWhat(&short, now)
 		}
 	}
 	switch v := &r.Verdict; {
@@ -45,6 +49,12 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 		if own != nil && run.FailedPods > 0 && run.Cause == "" {
 			run.Cause = LowerFirst(CauseSentence(own))
 		}
+	}
+	if run.Cause != "" {
+		run.Fix = lists.First(r.Advice, func(a *explain.Advice) bool { return (a.Kind == explain.AdviceFix || a.Kind == "") && !a.OfOwner })
+	}
+	if run.State == explain.OwnedRunning && run.FailedPods > 0 {
+		run.Limit = r.BackoffLimit
 	}
 	return run
 }
@@ -114,7 +124,7 @@ func runText(run *explain.OwnedRun, now time.Time) string {
 }
 
 // withCause returns a clause with its cause after a colon: the first of the texts that leaves room for the cause, or else the last, with
-// the beginning and the end of the cause. A cause that would lose one of them is a clause of its own.
+// the beginning and the end of the cause. A cause that would lose one of them, or more than a quarter, is a clause of its own.
 func withCause(cause string, texts ...string) []string {
 	if cause = OneLine([]string{cause}); cause == "" {
 		return texts[:1]
@@ -127,7 +137,7 @@ func withCause(cause string, texts ...string) []string {
 		}
 	}
 	short := wording.Shorten(cause, max(room(start), 0))
-	if _, end, cut := strings.Cut(short, "… "); cut && strings.HasSuffix(cause, end) {
+	if _, end, cut := strings.Cut(short, "… "); cut && strings.HasSuffix(cause, end) && 4*len(short) >= 3*len(cause) {
 		return []string{start + short}
 	}
 	return []string{texts[0], wording.Shorten(cause, maxSentence-1)}

@@ -20,6 +20,8 @@ type problemWords struct {
 	// what is the first clause of the sentence, and quote the message at its end, nil for none. note is the consequence, nil if it is obvious.
 	what, note clause
 	quote      func(p *explain.Problem, now time.Time) quotation
+	// short replaces what if that leaves no room for the quotation in its sentence, and aside, what it leaves out, follows; nil for none.
+	short, aside clause
 	// group is what for several Jobs, nil if their common problem has no pods and times.
 	group clause
 	// brief is for a narrow column. column replaces the reason of Kubernetes in the column WHY.
@@ -72,7 +74,7 @@ var problems = map[explain.ProblemKind]problemWords{
 	},
 	explain.ProblemContainerConfig: {what: unstartableText, quote: unstartableQuote, note: endlessNote},
 	explain.ProblemCrashLoop: {
-		what: crashLoopText, quote: crashLoopQuote, note: restartsNote, group: crashLoopsText, brief: crashLoopBriefly,
+		what: crashLoopText, quote: crashLoopQuote, short: crashLoopLead, aside: crashLoopRestarts, note: restartsNote, group: crashLoopsText, brief: crashLoopBriefly,
 		advice: "read its log from before the last restart",
 	},
 	explain.ProblemRestarted: {what: restartedText, quote: crashLoopQuote, note: restartsNote},
@@ -81,7 +83,7 @@ var problems = map[explain.ProblemKind]problemWords{
 		what: containerStoppedText, note: containerStoppedNote, brief: phrase("container stopped"),
 		advice: DeleteHeld + "; if it keeps terminating, restart the container runtime and the kubelet of its node",
 	},
-	explain.ProblemInitRunning: {what: initRunningText, note: laterText, brief: phrase("init container {container} runs"), plain: true},
+	explain.ProblemInitRunning: {what: initRunningText, quote: serversQuote, note: laterText, brief: phrase("init container {container} runs"), plain: true},
 	explain.ProblemSidecarNotStarted: {
 		what: sidecarNotStartedText, quote: sidecarQuote, note: restartsNote, brief: phrase("sidecar {container} not started"),
 	},
@@ -139,7 +141,13 @@ func whatClauses(p *explain.Problem, now time.Time, beginning string) []string {
 	if of.quote == nil {
 		return []string{text}
 	}
-	return of.quote(p, now).clauses(text, room(beginning))
+	clauses := of.quote(p, now).clauses(text, room(beginning))
+	if short := of.short.of(p, now); short != "" && len(clauses) > 1 {
+		if clauses := of.quote(p, now).clauses(short, room(beginning)); len(clauses) == 1 {
+			return append(clauses, of.aside.of(p, now))
+		}
+	}
+	return clauses
 }
 
 // ProblemNote returns what adds to the first clause: why an object is missing, and the consequence; "" if it is obvious.

@@ -20,6 +20,8 @@ type quotation struct {
 	// most is the maximum number of its characters. whole reports whether it is not shortened further to fit into a sentence.
 	most  int
 	whole bool
+	// subject says more than the kind of the error before it, which is left out if there is no room.
+	subject string
 	// isOutput reports whether it is a line of a program.
 	isOutput bool
 }
@@ -42,7 +44,7 @@ func inQuotes(before, message string) quotation {
 // meant returns the meaning of an error, or else the message in quotes.
 func meant(e *meaning.KnownError, message string) quotation {
 	if e != nil {
-		return quotation{message: e.Text(), before: ": ", whole: true}
+		return quotation{message: e.Text(), before: ": ", whole: true, subject: e.Subject}
 	}
 	return inQuotes(", ", meaning.LastLine(strings.Split(message, "\n")))
 }
@@ -67,6 +69,9 @@ func (q quotation) clauses(text string, room int) []string {
 		return []string{text}
 	}
 	left := room - utf8.RuneCountInString(text+q.before+q.after)
+	if last := wording.LastClauses(message, left); q.subject != "" && strings.Contains(last, q.subject) {
+		message = last
+	}
 	if utf8.RuneCountInString(message) <= left {
 		return []string{text + q.before + message + q.after}
 	}

@@ -163,6 +163,11 @@ func daysText(fields *cron.SpecSchedule) string {
 	return wording.Join(" in ", month+"the month and "+week, months)
 }
 
+// EitherDay reports whether neither field for days is a star.
+func EitherDay(fields *cron.SpecSchedule) bool {
+	return fields != nil && (fields.Dom|fields.Dow)&anyValue == 0
+}
+
 // monthDaysText returns "on days 1 and 15", or "on every 2nd day" for long lists.
 func monthDaysText(days []int) string {
 	const many = 6

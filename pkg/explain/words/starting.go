@@ -49,8 +49,11 @@ func imageNote(p *explain.Problem, now time.Time) string {
 // volumeText names the volume, with the candidates for its claim.
 func volumeText(p *explain.Problem) string {
 	text := wording.Join(" ", "its volume", p.Start.Trouble.Volume)
-	if p.Start.Trouble.Volume == "" {
+	switch {
+	case p.Start.Trouble.Volume == "":
 		text = "one of its volumes"
+	case len(p.Start.Claims) == 1 && strings.HasPrefix(p.Start.Trouble.Volume, "pvc-"): // The provisioner has generated the name.
+		return "the volume of its claim " + p.Start.Claims[0].Name
 	}
 	var names []string
 	for i := range p.Start.Claims {
@@ -73,6 +76,8 @@ func neverStartedClauses(p *explain.Problem) []string {
 	switch {
 	case p.Kind == explain.ProblemUnschedulable:
 		return []string{wording.Join(": ", "its pods never started, as no node could take them", unfitsText(p))}
+	case p.Start.Reason == explain.Pulling:
+		return []string{"its pods never started, as image " + p.Image + " was still being pulled"}
 	case p.Kind == explain.ProblemImagePull && p.Start.Trouble != nil:
 		return imageQuote(p, time.Time{}).clauses("its pods never started, as "+imageText(p, time.Time{}), fits)
 	case p.Start.Trouble != nil:

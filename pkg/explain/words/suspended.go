@@ -30,10 +30,13 @@ func suspendedText(p *explain.Problem, now time.Time) string {
 	return "the Job is suspended (spec.suspend)"
 }
 
-// suspendedNote says that Kueue, which suspended the Job, does not queue it.
+// suspendedNote says that Kueue, which suspended the Job, does not queue it, or that pods were stopped.
 func suspendedNote(p *explain.Problem, _ time.Time) string {
-	if p.Suspension.OwnerRuns {
+	switch n := p.Suspension.Stopped; {
+	case p.Suspension.OwnerRuns:
 		return "there is no Workload of Kueue for either, so Kueue does not start the Job"
+	case n > 0:
+		return wording.Plural(n, "running pod was", "running pods were") + " stopped for it"
 	}
 	return ""
 }

@@ -54,6 +54,16 @@ func AddHook(t *explain.Tool, kind, name string) string {
 		source, kind, name, hook, order, t.Weight, toolRun(t))
 }
 
+// HookTooEarly returns advice on a hook that runs before the tool creates the other objects, and that needs a server; "" for others.
+func HookTooEarly(t *explain.Tool, server string) string {
+	hook := t.Before()
+	after := map[string]string{"pre-install": "post-install", "pre-upgrade": "post-upgrade", "PreSync": "PostSync"}[hook]
+	if after == "" {
+		return ""
+	}
+	return fmt.Sprintf("if %s is a part of the same %s, run this hook as %s: %s runs a %s hook before it creates the other objects", server, whole(t), after, t.Name, hook)
+}
+
 // uninstall is the command that runs hooks of a deletion.
 const uninstall = "helm uninstall"
 

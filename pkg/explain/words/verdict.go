@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -36,10 +37,15 @@ type Answer struct {
 	Deleting        bool
 	// Backoff is the time until the back-off of the Job ends, nil if there is none.
 	Backoff *time.Duration
+	// Unlimited is the age of the pod that has run longest, if nothing limits its time. Parallelism comes from the spec.
+	Unlimited   time.Duration
+	Parallelism int32
 	// Active is the number of active pods, and Failures the number of failures.
 	Active, Failures int32
 	// WillFail reports whether the Job can no longer succeed.
-	WillFail     bool
+	WillFail bool
+	// HelmGaveUp is set if Helm's default timeout for the Job, its hook, is over.
+	HelmGaveUp   bool
 	IndexBackoff *IndexBackoff
 	Mostly       *Mostly
 
@@ -141,7 +147,7 @@ func answer(a *Answer) []string {
 	case a.Outcome.Fails():
 		return endSentence(a)
 	case a.Outcome.Succeeds():
-		return []string{completeText(a)}
+		return append([]string{completeText(a)}, earlierClauses(a)...)
 	case a.RetryOf != "":
 		return []string{InterruptedText(a.RetryOf)}
 	case a.Blocker != nil:
@@ -149,13 +155,14 @@ func answer(a *Answer) []string {
 	case a.Deleting:
 		return []string{"The Job is being deleted"}
 	}
-	progress, failed := progressText(&a.Progress), failedText(a.Failures)
+	progress := progressText(&a.Progress)
 	if a.inBackoff() {
-		return append([]string{fmt.Sprintf("The Job is in back-off for another %s: %s%s", wording.Age(*a.Backoff), progress, failed)}, mostlyClauses(a.Mostly, "")...)
+		return openClauses(a, "The Job is in back-off for another "+wording.Age(*a.Backoff), progress)
 	}
-	clauses := append([]string{
-		fmt.Sprintf("The Job is running: %s, %s active%s", progress, wording.Plural(a.Active, "pod is", "pods are"), failed),
-	}, mostlyClauses(a.Mostly, "")...)
+	clauses := openClauses(a, "The Job is running", fmt.Sprintf("%s, %s active", progress, wording.Plural(a.Active, "pod is", "pods are")))
+	if a.HelmGaveUp {
+		clauses = append(clauses, helmWaits)
+	}
 	if a.WillFail {
 		clauses = append(clauses, fmt.Sprintf("it will eventually fail, because %s failed", wording.Plural(a.Failed, "index has", "indexes have")))
 	}
@@ -166,8 +173,14 @@ func answer(a *Answer) []string {
 		}
 		clauses = append(clauses, fmt.Sprintf("%s in back-off, the first %s in %s", wording.Plural(b.Indexes, "index is", "indexes are"), retried, wording.Age(b.Left)))
 	}
+	if len(clauses) == 1 && a.Beside == nil {
+		a.Notes = notes(a)
+		clauses = append(clauses, a.Notes...)
+	}
 	switch b := a.Beside; {
 	case b == nil:
+	case b.Kind == explain.ProblemContainerEnded && b.Count >= a.Active: // The pods have nothing else that explains why they run.
+		return append([]string{UpperFirst(b.Text)}, clauses...)
 	case b.Blocks:
 		clauses = append(clauses, "but "+b.Text)
 	default:
@@ -175,6 +188,40 @@ func answer(a *Answer) []string {
 	}
 	return clauses
 }
+
+// openClauses returns the clauses on the state of an open Job, its numbers, and the most frequent cause, which comes before the numbers if
+// there is no room for both in the first sentence.
+func openClauses(a *Answer, state, numbers string) []string {
+	clauses := append([]string{state + ": " + numbers + failedText(a.Failures)}, mostlyClauses(a.Mostly, "")...)
+	if len(clauses) == 1 || utf8.RuneCountInString(strings.Join(clauses[:2], "; "))+len(".") <= maxSentence {
+		return clauses
+	}
+	beginning := state + ", but " + wording.Plural(a.Failures, "pod", "pods") + " failed: "
+	why := mostlyClauses(a.Mostly, beginning)
+	if len(why) == 1+len(retryClauses(a.Mostly.Cause)) && utf8.RuneCountInString(why[0]) <= room(beginning) {
+		why[0] = beginning + why[0]
+		return append(why, "so far, "+numbers)
+	}
+	return clauses
+}
+
+// LongRun is the time after which a Job without a deadline has run for long.
+const LongRun = time.Hour
+
+// notes returns what explains a Job that runs without a problem.
+func notes(a *Answer) (all []string) {
+	if n := a.Completions; n != nil && a.Parallelism > *n && a.Active > 0 {
+		all = append(all, fmt.Sprintf("completions %d needs no more pods at once, although parallelism is %d", *n, a.Parallelism))
+	}
+	if a.Unlimited >= LongRun {
+		pod := wording.Form(int(a.Active), "its pod has", "its oldest pod has")
+		all = append(all, fmt.Sprintf("%s been running for %s, and no activeDeadlineSeconds ends it", pod, wording.Age(a.Unlimited)))
+	}
+	return all
+}
+
+// helmWaits says why Helm may have reported that a hook failed, although it runs.
+const helmWaits = "Helm waits 5m for a hook unless its --timeout is longer, and the Job goes on after that"
 
 // inBackoff reports whether no pod runs until the back-off of the Job ends.
 func (a *Answer) inBackoff() bool { return a.Backoff != nil && a.Active == 0 }
@@ -240,10 +287,13 @@ func mostlyClauses(m *Mostly, beginning string) []string {
 		return nil
 	}
 	c := m.Cause
-	text, quote := LowerFirst(c.Text)+limitsClause(c), meant(c.Error, cmp.Or(c.Message, c.LastLine))
-	if c.Ending != nil {
+	text, quote := endingClause(LowerFirst(c.Text))+limitsClause(c.Container, c.MemoryLimit, c.Also), meant(c.Error, cmp.Or(c.Message, c.LastLine))
+	switch {
+	case len(c.After) > 0:
+		quote = quotation{}
+	case c.Ending != nil:
 		text, quote = endingClause(LowerFirst(c.Text)), endingQuote(c)
-	} else if quote.message == "" && c.ExitCode != nil && (c.Signal == "" || cause.Faults(*c.ExitCode)) && c.MemoryLimit == nil && c.Hidden == nil && len(c.Also) == 0 {
+	case quote.message == "" && c.ExitCode != nil && (c.Signal == "" || cause.Faults(*c.ExitCode)) && c.MemoryLimit == nil && c.Hidden == nil && len(c.Also) == 0:
 		quote = meansExit(c.Meaning)
 	}
 	if m.Causes > 1 {
@@ -287,6 +337,22 @@ func completeText(a *Answer) string {
 		took += ", and none is still running"
 	}
 	return progressText(&a.Progress) + took
+}
+
+// earlierClauses describe the failures of a Job that succeeded all the same.
+func earlierClauses(a *Answer) []string {
+	if a.Failures == 0 {
+		return nil
+	}
+	clauses := mostlyClauses(a.Mostly, "")
+	before := wording.Plural(a.Failures, "pod had", "pods had") + " failed before"
+	if len(clauses) == 0 {
+		return []string{before}
+	}
+	if text := before + ": " + clauses[0]; utf8.RuneCountInString(text) <= maxSentence {
+		return append([]string{text}, clauses[1:]...)
+	}
+	return append([]string{before}, clauses...)
 }
 
 // failedText returns the number of failures, "" for none.

@@ -23,6 +23,9 @@ func Parallelism(spec *batchv1.JobSpec) int32 { return ptr.Deref(spec.Parallelis
 // IsSuspended returns spec.suspend.
 func IsSuspended(spec *batchv1.JobSpec) bool { return ptr.Deref(spec.Suspend, false) }
 
+// HasManualSelector returns spec.manualSelector: the API server generates no selector for the Job.
+func HasManualSelector(spec *batchv1.JobSpec) bool { return ptr.Deref(spec.ManualSelector, false) }
+
 // BackoffLimit returns spec.backoffLimit, which has no limit by default if
 // backoffLimitPerIndex is set.
 func BackoffLimit(spec *batchv1.JobSpec) int32 {

@@ -17,9 +17,9 @@ import (
 	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/apirules"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/invariants"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
@@ -137,8 +137,8 @@ func TestStatusRulesAreThoseOfTheAPIServer(t *testing.T) {
 // brokenRules returns the rules that the virtual API server and the checker of stored versions find broken.
 func brokenRules(stored, tried *batchv1.Job) map[string][]string {
 	found := map[string][]string{"the virtual API server": nil, "the checker": nil}
-	for _, p := range sim.ValidateStatus(stored, tried) {
-		found["the virtual API server"] = append(found["the virtual API server"], p.Origin)
+	for _, p := range apirules.Status(stored, tried) {
+		found["the virtual API server"] = append(found["the virtual API server"], p.ID)
 	}
 	for _, r := range invariants.BrokenStatusRules(stored, tried) {
 		found["the checker"] = append(found["the checker"], r.ID)

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/differences"
@@ -79,7 +80,7 @@ func (p *player) committed(c sim.Commit) {
 		p.nth[index]++
 		p.names[c.NewPod.Name] = model.PodName(index, p.nth[index])
 		p.made = append(p.made, model.Made{Index: index, Nth: p.nth[index], At: p.world.Elapsed()})
-	case c.NewJob != nil && p.finished == model.Never && sim.Finished(c.NewJob):
+	case c.NewJob != nil && p.finished == model.Never && reconcile.IsFinished(c.NewJob):
 		p.finished = p.world.Elapsed()
 	}
 }
@@ -104,7 +105,7 @@ func (p *player) outcome() model.Outcome {
 	}
 	slices.SortFunc(o.Conditions, func(a, b model.Condition) int { return cmp.Compare(a.Type, b.Type) })
 	slices.SortFunc(o.Pods, func(a, b model.Made) int { return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Nth, b.Nth)) })
-	if sim.Finished(job) {
+	if reconcile.IsFinished(job) {
 		for _, pod := range p.world.Store.PodsOf(job.UID) {
 			if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
 				o.Tracked++

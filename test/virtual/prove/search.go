@@ -9,7 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/rules"
@@ -252,7 +252,7 @@ func (s *smallWorld) wrongAtRest(w *checker.World) string {
 		return s.wrong(job)
 	case job == nil:
 		return "the Job is gone"
-	case !sim.Finished(job):
+	case !reconcile.IsFinished(job):
 		return "the Job is not finished"
 	}
 	return rules.When(s.failures == 0 && !history.Is(job, batchv1.JobComplete), "the Job failed, and none of its pods did")

@@ -215,7 +215,7 @@ func namedRule() batchv1.JobSpec {
 }
 
 func unfinished(job *batchv1.Job) string {
-	return rules.When(job == nil || !sim.Finished(job), "the Job is not finished, or gone")
+	return rules.When(job == nil || !reconcile.IsFinished(job), "the Job is not finished, or gone")
 }
 
 func hasPod(w *checker.World) bool { return len(w.Store.Pods()) > 0 }

@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
@@ -33,9 +36,13 @@ type Explainer struct {
 	LogLines int64
 	// Brief omits the evidence that only the explanation of a single Job shows: the events of its pods.
 	Brief bool
+	// Keeps keeps what Reports reads of Jobs for WithPodEvents.
+	Keeps bool
 
 	once   sync.Once
 	reader *gather.Reader
+	// kept has, by UID, what Reports has read of Jobs whose pods may have events that say more.
+	kept map[types.UID]input.Input
 }
 
 // OpenJobs creates the clients of a verb that reads Jobs.
@@ -137,20 +144,53 @@ const ExplainAtOnce = 4
 // Reports explains several Jobs, in order. After each Job, it calls done with the number of Jobs explained so far.
 func (e *Explainer) Reports(ctx context.Context, jobs []*unstructured.Unstructured, done func(int)) ([]explain.Report, error) {
 	reports := make([]explain.Report, len(jobs))
+	e.kept = map[types.UID]input.Input{}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(ExplainAtOnce)
 	var mu sync.Mutex
 	finished := 0
 	for i, job := range jobs {
 		group.Go(func() error {
-			var err error
-			reports[i], err = e.Report(ctx, job)
+			in, err := e.Input(ctx, job)
+			if err == nil {
+				reports[i], err = analysis.Explain(in, e.Options), ctx.Err()
+			}
 			mu.Lock()
 			defer mu.Unlock()
+			if e.Keeps && mayLackEvents(&in, &reports[i]) {
+				e.kept[in.Job.UID] = in
+			}
 			finished++
 			done(finished)
 			return err
 		})
 	}
 	return reports, group.Wait()
+}
+
+// mayLackEvents reports whether events of pods may say more about the Job: one has not started, or the Job is stalled.
+func mayLackEvents(in *input.Input, r *explain.Report) bool {
+	return in.Job != nil && (r.Verdict.Stalled && !r.Job.Suspend || slices.ContainsFunc(in.Pods, func(p *input.Pod) bool { return p.Phase == corev1.PodPending }))
+}
+
+// LacksEvents reports whether events of the Job's pods may add something to the report, which is one of the last Reports.
+func (e *Explainer) LacksEvents(r *explain.Report) bool {
+	_, lacks := e.kept[types.UID(r.Job.UID)]
+	return lacks
+}
+
+// WithPodEvents replaces the reports on Jobs to which events of pods may add something, with one request for all of them. Without such
+// Jobs, it makes none.
+func (e *Explainer) WithPodEvents(ctx context.Context, namespace string, reports []explain.Report) error {
+	if len(e.kept) == 0 {
+		return nil
+	}
+	events := e.reader.PodEvents(ctx, namespace)
+	for i := range reports {
+		if in, lacks := e.kept[types.UID(reports[i].Job.UID)]; lacks {
+			events.AddTo(&in)
+			reports[i] = analysis.Explain(in, e.Options)
+		}
+	}
+	return ctx.Err()
 }

@@ -19,9 +19,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
-
-var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // For any pods, events, conditions and status, the parts of an account add up to the counted failures, and none of them is
 // negative.
@@ -65,7 +64,7 @@ func TestEachFailureIsInOnePart(t *testing.T) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "train"}, Status: batchv1.JobStatus{Failed: 9}}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "train-1", UID: "1"}, Status: corev1.PodStatus{Phase: corev1.PodFailed}}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}}}
-	given := input.Input{Now: noon, Job: job, PodsRead: true, Pods: []*input.Pod{input.PodOf(pod)}, Events: []input.Event{
+	given := input.Input{Now: explaintest.Noon, Job: job, PodsRead: true, Pods: []*input.Pod{input.PodOf(pod)}, Events: []input.Event{
 		{Reason: "PodFailed", Count: 3, Failed: exited(1)}, // One of them is from the existing pod.
 		{Reason: "PodFailed", Count: 2, Failed: exited(2)},
 		{Reason: "SuccessfulDelete", Message: "Deleted pod: train-5"},
@@ -80,7 +79,7 @@ func TestEachFailureIsInOnePart(t *testing.T) {
 	checkParts(t, given, account.Accounting{Counted: 9, FromPods: 2, Unexplained: 7})
 
 	job.Status.Conditions = []batchv1.JobCondition{{
-		Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: batchv1.JobReasonPodFailurePolicy, LastTransitionTime: metav1.NewTime(noon),
+		Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: batchv1.JobReasonPodFailurePolicy, LastTransitionTime: metav1.NewTime(explaintest.Noon),
 		Message: "Container main for pod ns/train-x failed with exit code 1 matching FailJob rule at index 0",
 	}}
 	given.Pods, given.Events = nil, nil
@@ -100,10 +99,10 @@ func randomInput(t *rapid.T) input.Input {
 	n := func(what string, lo, hi int32) int32 { return rapid.Int32Range(lo, hi).Draw(t, what) }
 	of := func(what string, all ...string) string { return rapid.SampledFrom(all).Draw(t, what) }
 	minutes := func(what string) metav1.Time {
-		return metav1.NewTime(noon.Add(-time.Duration(n(what, 0, 3)) * time.Minute))
+		return metav1.NewTime(explaintest.Noon.Add(-time.Duration(n(what, 0, 3)) * time.Minute))
 	}
 
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "train", UID: "job", CreationTimestamp: metav1.NewTime(noon.Add(-time.Hour))}}
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "train", UID: "job", CreationTimestamp: metav1.NewTime(explaintest.Noon.Add(-time.Hour))}}
 	job.Spec.Parallelism, job.Spec.BackoffLimit = ptr.To(n("parallelism", 0, 4)), ptr.To(n("limit", 0, 2))
 	job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicy(of("restart policy", "Never", "OnFailure"))
 	job.Status.Failed = n("failed", -1, 9)
@@ -113,7 +112,7 @@ func randomInput(t *rapid.T) input.Input {
 			Message: of("message", "", "Container main for pod ns/train-x failed with exit code 1 matching FailJob rule at index 0"),
 		}}
 	}
-	given := input.Input{Now: noon, Job: job, PodsRead: n("read", 0, 9) > 0}
+	given := input.Input{Now: explaintest.Noon, Job: job, PodsRead: n("read", 0, 9) > 0}
 	for i := range n("pods", 0, 4) {
 		if !given.PodsRead {
 			break

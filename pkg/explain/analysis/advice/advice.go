@@ -56,9 +56,12 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 		out = appendNew(out, onDisruptions(in, v.Disruptions))
 	}
 	if needsRetry(in, v.Family) {
-		out = appendNew(out, toRetry(in, failed, v.Family, options))
+		out = appendNew(out, toRetry(in, failed, v, options))
 	}
 	if !options.IsNarrow() {
+		if t := facts.ToolOf(in.Job); t.IsHook() && t.Name == explain.ToolArgoCD && in.Spec.TTLSecondsAfterFinished != nil {
+			out = append(out, advise(words.LeaveToArgoCD, "")...)
+		}
 		out = append(out, onCronJob(in, failed)...)
 		out = append(out, onOutput(in, v.Problems, out)...)
 	}
@@ -144,6 +147,7 @@ func errorRemedy(in *facts.Facts, c *input.Container, known *meaning.KnownError)
 	return known.Advice(meaning.Container{
 		Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name), SharedMemory: in.HasSharedMemory(c.Name),
 		MemoryLimit: in.MemoryLimit(c).Value, Secrets: in.Secrets(c.Name), Mounts: in.Mounts(c.Name),
+		Variables: facts.Variables(in, c.Name), Sources: facts.EnvSources(in, c.Name),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
 		Account: cmp.Or(in.Spec.Template.Spec.ServiceAccountName, "default"),
 	})

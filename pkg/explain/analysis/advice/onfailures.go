@@ -119,7 +119,10 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 	stopped := f.Consequence && !c.Before || (f.Ending() != nil || f.Pod.Disruption != "") && facts.IsStopped(c)
 	known := f.KnownError(in)
 	if text := remedy(in, c, known); text != "" && !stopped {
-		out = advise(text, errorCommand(known))
+		out = append(advise(text, errorCommand(known)), onUnreachable(in, known)...)
+	}
+	if len(f.AfterSuccess(in)) > 0 {
+		return append(advise(exitCleanly(c.Name), ""), adviseLogs(words.ReadWholeLog, logOf(in, f.Pod, c))...)
 	}
 	if killed := f.OutOfMemory(); len(killed) > 1 {
 		out = onMemory(in, killed)
@@ -133,6 +136,12 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		out = append(out, debugCopy(in, f.Pod, c, text))
 	}
 	return out
+}
+
+// exitCleanly returns advice on a container that was stopped after the work of its pod was done.
+func exitCleanly(name string) string {
+	flag := map[string]string{"cloud-sql-proxy": " (--exit-zero-on-sigterm)"}[name]
+	return fmt.Sprintf(words.ExitCleanly, name, flag)
 }
 
 // debugCopy returns the advice to start a copy of the pod with a shell instead of the command of the container.
@@ -194,6 +203,9 @@ func onGonePods(in *facts.Facts, failed *failures.Failures, v *Values) []explain
 	case ended != nil:
 		return onGoneEnding(in, ended)
 	case slices.ContainsFunc(v.Accounting.Causes, byOthers):
+		if !in.Finished() {
+			return advise(words.StopJob, "")
+		}
 		return advise(words.FindDeleter, "")
 	case in.Job.Status.Failed == 0 || !in.PodsRead || in.Decision.EndedBy == explain.EndedByDeadline:
 		return nil
@@ -223,7 +235,9 @@ func onCronJob(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 	if o == nil || o.Kind != "CronJob" || in.Decision.Outcome == reconcile.OutcomeComplete || !in.Decision.Failing() && len(failed.All) == 0 {
 		return nil
 	}
-	return advise(fmt.Sprintf(words.ChangeCronJob, o.Name), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+	out := advise(fmt.Sprintf(words.ChangeCronJob, o.Name), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+	out[0].OfOwner = true
+	return out
 }
 
 // onOutput returns the advice to read what the pods of a complete or running Job printed, as far as they exist and no other advice shows a
@@ -234,6 +248,7 @@ func onOutput(in *facts.Facts, found []explain.Problem, advised []explain.Advice
 	}
 	phase := map[reconcile.Outcome]corev1.PodPhase{reconcile.OutcomeComplete: corev1.PodSucceeded, reconcile.OutcomeOpen: corev1.PodRunning}[in.Decision.Outcome]
 	var started []string
+	oldest := facts.LongestRun(in.Active)
 	for _, pod := range in.Pods {
 		if phase != "" && pod.Phase == phase && pod.DeletedAt.IsZero() {
 			started = append(started, pod.Name)
@@ -242,6 +257,8 @@ func onOutput(in *facts.Facts, found []explain.Problem, advised []explain.Advice
 	switch {
 	case len(started) == 0, phase == corev1.PodRunning && len(found) > 0:
 		return nil
+	case phase == corev1.PodRunning && oldest != nil && in.Spec.ActiveDeadlineSeconds == nil && in.Now.Sub(oldest.StartedAt) >= words.LongRun:
+		return append(advise(words.EndHanging, ""), adviseLogs(words.ReadOutputOfPod, kubectl(in.Job, "logs %s --timestamps --tail=20", shellWord(oldest.Name)))...)
 	case len(started) == 1:
 		return adviseLogs(words.ReadOutputOfPod, kubectl(in.Job, "logs %s", shellWord(started[0])))
 	}
@@ -252,6 +269,9 @@ func onOutput(in *facts.Facts, found []explain.Problem, advised []explain.Advice
 func onLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Advice {
 	switch end := v.End; end.EndedBy {
 	case explain.EndedByNeverStarting:
+		if end.NeverStarted.Start.Reason == explain.Pulling {
+			return append(advise(words.PrePull, ""), changeSource(in, "")...)
+		}
 		return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(failed.NeverStarted.Pod)))
 	case explain.EndedByDeadline:
 		return onDeadline(in, end)
@@ -315,19 +335,24 @@ func needsRetry(in *facts.Facts, f *explain.Family) bool {
 
 // toRetry returns advice on running the missing part of a failed Job, or only the missing indexes among those that the report
 // covers.
-func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family, o explain.Options) []explain.Advice {
+func toRetry(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Advice {
+	f := v.Family
 	if t := facts.ToolOf(in.Job); t.IsHook() { // A copy would not be the hook that the tool waits for.
 		return []explain.Advice{{Kind: explain.AdviceRerun, Text: words.RunHookAgain(t)}}
 	}
-	last := in.Job.Name
+	f, last := v.Family, in.Job.Name
 	if f != nil {
 		if m := f.Members[len(f.Members)-1]; !m.Pending {
 			last = m.Name // It includes the changes of earlier retries.
 		}
 	}
 	text, flags := words.RerunMissing, ""
-	if memory := moreMemory(in, failed.Example); memory != "" && last == in.Job.Name {
+	switch memory, time := moreMemory(in, failed.Example), moreTime(in, v.End); {
+	case last != in.Job.Name:
+	case memory != "":
 		text, flags = words.RerunWithMoreMemory, memory
+	case time != "":
+		text, flags = words.RerunWithMoreTime, time
 	}
 	if in.Indexed() && o.IsNarrow() {
 		missing := covered(in, f, o)
@@ -337,6 +362,15 @@ func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family, o ex
 		flags += " --indexes " + missing.String()
 	}
 	return []explain.Advice{{Kind: explain.AdviceRerun, Text: text, Command: kubectl(in.Job, "batchjob retry %s%s", shellWord(last), flags)}}
+}
+
+// moreTime returns the flag of retry that doubles the deadline which ended a Job at work, or "".
+func moreTime(in *facts.Facts, e *explain.End) string {
+	seconds := in.Spec.ActiveDeadlineSeconds
+	if e.EndedBy != explain.EndedByDeadline || e.Outlived != nil || e.Looped != "" || seconds == nil {
+		return ""
+	}
+	return fmt.Sprintf(" --active-deadline-seconds %d", 2**seconds)
 }
 
 // moreMemory returns the flags of retry that double the memory limits of the containers that ran out of memory, or "".

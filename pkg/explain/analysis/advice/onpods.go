@@ -12,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // onEndedContainer returns advice on the first of the pods that do not end.
@@ -53,12 +54,39 @@ func endWithMain(in *facts.Facts, running []string, main string) (out []explain.
 	return append(out, advise(words.EndWithMain(running, main), "")...)
 }
 
+// tooEarly returns advice on a hook that runs before its tool creates a server that the hook asks for; nil for other Jobs.
+func tooEarly(in *facts.Facts, server string) []explain.Advice {
+	if text := words.HookTooEarly(facts.ToolOf(in.Job), server); text != "" {
+		return advise(text, "")
+	}
+	return nil
+}
+
+// unreachable are the errors of a program about a server that does not exist, or does not run.
+var unreachable = []meaning.ErrorKind{meaning.ErrorNameResolution, meaning.ErrorConnectionRefused, meaning.ErrorTimeout}
+
+// onUnreachable returns advice on a hook whose program cannot reach a server, as the error shows.
+func onUnreachable(in *facts.Facts, known *meaning.KnownError) []explain.Advice {
+	if known == nil || known.Subject == "" || !slices.Contains(unreachable, known.Kind) {
+		return nil
+	}
+	return tooEarly(in, known.Subject)
+}
+
 // onContainerLog returns the log of the init container or sidecar that keeps the pod from starting.
 func onContainerLog(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	if len(p.Pods) == 0 {
 		return nil
 	}
 	logs := adviseLogs(fmt.Sprintf(words.ReadLogOf, p.Container), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))
+	hangs := p.Kind == explain.ProblemInitRunning && len(p.Role.Servers) == 0 && in.Spec.ActiveDeadlineSeconds == nil
+	if hangs && p.Since != nil && in.Now.Sub(p.Since.Time) >= words.LongRun {
+		logs = append(advise(words.EndHanging, ""), logs...)
+	}
+	if len(p.Role.Servers) > 0 {
+		logs = append(advise(fmt.Sprintf(words.CheckServers, wording.Enumerate(p.Role.Servers, "and")), ""), logs...)
+		logs = append(logs, tooEarly(in, p.Role.Servers[0])...)
+	}
 	if p.Role.LostPolicy {
 		return append(advise(fmt.Sprintf(words.FindPolicyRemover, p.Container), "kubectl get mutatingwebhookconfigurations"), logs...)
 	}

@@ -172,7 +172,7 @@ func onRestarted(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.
 func onLoop(in *facts.Facts, p *explain.Problem) (out []explain.Advice) {
 	if c := loopOf(in, p); c != nil && c.Ended && !facts.IsStopped(c) {
 		if text := remedy(in, c, p.Start.Error); text != "" {
-			out = advise(text, errorCommand(p.Start.Error))
+			out = append(advise(text, errorCommand(p.Start.Error)), onUnreachable(in, p.Start.Error)...)
 		}
 	}
 	if text := words.EndLoop(p); text != "" {
@@ -203,13 +203,15 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 		return kubectl(in.Job, "describe pvc %s", shellWord(t.Name))
 	case t.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1: // It shows the access modes, and the pods that use the claim.
 		return kubectl(in.Job, "describe pvc %s", shellWord(p.Start.Claims[0].Name))
+	case t.Kind == meaning.VolumeInUse:
+		return "kubectl get volumeattachments"
 	case t.Kind == meaning.WrongNode:
 		return "kubectl describe pv " + shellWord(t.Volume)
 	case t.Kind == meaning.DriverMissing && node != "":
 		return "kubectl describe csinode " + shellWord(node)
 	case slices.Contains(ofNodePods, t.Kind) && node != "":
 		return "kubectl get pods -A --field-selector spec.nodeName=" + shellWord(node)
-	case t.Kind == meaning.MountTimeout, t.Kind == meaning.Volume, t.Kind == meaning.Sandbox, t.Kind == meaning.Image:
+	case t.Kind == meaning.MountTimeout, t.Kind == meaning.Volume, t.Kind == meaning.VolumeAttach, t.Kind == meaning.Sandbox, t.Kind == meaning.Image:
 		return describe // It shows the whole message.
 	}
 	return ""
@@ -258,7 +260,6 @@ func objectCommand(namespace string, t *meaning.Trouble) string {
 
 // startAdvice returns advice on the obstacle that keeps a pod from starting, "" if there is none beyond the advice for the kind.
 func startAdvice(p *explain.Problem) string {
-	details := strings.Join(p.Details, " ")
 	switch {
 	case p.Run.Ending != nil:
 		return p.Run.Ending.Advice("")
@@ -268,8 +269,6 @@ func startAdvice(p *explain.Problem) string {
 		return (&meaning.Unfit{Kind: meaning.UnfitClaimUnbound, Name: p.Start.Trouble.Name}).Advice(p.Start.Claims)
 	case p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1:
 		return fmt.Sprintf(words.FindOtherUser, p.Start.Claims[0].Name)
-	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(details, "runAsNonRoot") || strings.Contains(details, "non-root policy")):
-		return words.RunAsNonRoot
 	}
 	return words.TroubleAdvice(p)
 }
@@ -333,7 +332,11 @@ func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advic
 	case p.Suspension.Owner != nil:
 		return advise(words.AskOwner, kubectl(in.Job, "get %s %s", strings.ToLower(shellWord(p.Suspension.Owner.Kind)), shellWord(p.Suspension.Owner.Name)))
 	}
-	return advise(words.Resume, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"suspend":false}}'`, jobWord(in.Job)))
+	text := words.Resume
+	if by := p.Suspension.Manager; by != "" && !strings.HasPrefix(by, "kubectl") {
+		text = fmt.Sprintf(words.ResumeAfter, by)
+	}
+	return advise(text, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"suspend":false}}'`, jobWord(in.Job)))
 }
 
 func onNoParallelism(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice {

@@ -28,11 +28,12 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 		out = advise(text, command)
 	}
 	lacksRoom := slices.ContainsFunc(p.Scheduling.Unfit, func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitResource || u.Kind == meaning.UnfitPodCount })
-	for i := range p.Scheduling.Unfit {
-		u := &p.Scheduling.Unfit[i]
+	byLabels := len(out) > 0 && p.Scheduling.Autoscaler.IsAboutLabels()
+	for _, u := range meaning.ForAdvice(p.Scheduling.Unfit) {
 		text := u.Advice(p.Start.Claims)
 		isMeant := u.Kind == meaning.UnfitNodeAffinity && lacksRoom && (len(out) > 0 || u.Name != "") // The nodes that match are full.
-		if text == "" || len(out) == maxUnfits || isMeant {
+		isOther := len(out) > 0 && u.IsReserved() || byLabels && u.Kind != meaning.UnfitTaint && !u.IsAboutClaim()
+		if text == "" || len(out) == maxUnfits || isMeant || isOther {
 			continue
 		}
 		out = appendNew(out, advise(text, unfitCommand(in, u)))
@@ -78,8 +79,6 @@ func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Adv
 	switch {
 	case p.Start.Trouble != nil:
 		text, command = words.TroubleAdvice(p), startCommand(in, p)
-	case strings.Contains(message, "runAsNonRoot"), strings.Contains(message, "non-root policy"):
-		text = words.RunAsNonRoot
 	case strings.Contains(message, "failed to reserve container name"), strings.Contains(message, "is already in use by container"):
 		text = fmt.Sprintf(words.AwaitRuntime, p.Container)
 	case p.Start.Reason == "PostStartHookError":

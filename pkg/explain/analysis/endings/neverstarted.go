@@ -31,6 +31,8 @@ func whyWaits(pod, reason, message string) *NeverStarted {
 	switch image := meaning.FailedImage(message); {
 	case reason == corev1.PodReasonUnschedulable, reason == "FailedScheduling":
 		p.Kind, p.Scheduling.Unfit = explain.ProblemUnschedulable, meaning.UnfitsOf(message)
+	case reason == explain.Pulling:
+		p.Image = strings.Trim(strings.TrimPrefix(message, "Pulling image "), `"`)
 	case image != "":
 		p.Kind, p.Image, p.Start.Trouble = explain.ProblemImagePull, image, meaning.OfImage(reason, message)
 	default:
@@ -108,6 +110,10 @@ func eventsOfStart(in *facts.Facts) (warnings map[string]*input.Event, started m
 		case e.Pod == "":
 		case e.Reason == "Started", ran:
 			started[e.Pod] = true
+		case e.Reason == explain.Pulling && warnings[e.Pod] == nil:
+			warnings[e.Pod] = e
+		case e.Reason == "Pulled" && warnings[e.Pod] != nil && warnings[e.Pod].Reason == explain.Pulling:
+			delete(warnings, e.Pod)
 		case e.Warning() && !e.IsAboutNodeSetup() && (warnings[e.Pod] == nil || meaning.GivesReason(e.Source, e.Reason, e.Message)):
 			warnings[e.Pod] = e
 		}

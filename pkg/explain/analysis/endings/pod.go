@@ -87,6 +87,16 @@ func RestartedByProbe(events []input.Event, pod, container string) (*meaning.End
 	return end, outputs[end.Probe]
 }
 
+// LastOfProbe returns the last output of a probe of the pod, "" if no event has one. events must be sorted by time.
+func LastOfProbe(events []input.Event, pod, probe string) (last string) {
+	for i := range events {
+		if of, output := meaning.ProbeFailure(events[i].Reason, events[i].Message); events[i].Pod == pod && of == probe {
+			last = output
+		}
+	}
+	return last
+}
+
 // PodEnd is the end of a pod from outside, and the message of the component that caused it.
 type PodEnd struct {
 	meaning.Ending

@@ -118,7 +118,7 @@ func podLink(p *input.Pod, attempts int32) explain.Evidence {
 func containerChain(in *facts.Facts, f *failures.Failure, c *input.Container) []explain.Evidence {
 	p := f.Pod
 	// The end of the pod already explains a signal.
-	chain := []explain.Evidence{containerEvidence(p.Name, c, f.KnownError(in), f.Ending() == nil && p.Disruption == "" || !facts.IsStopped(c))}
+	chain := []explain.Evidence{containerEvidence(p.Name, c, f.KnownError(in), f.Ending() == nil && p.Disruption == "" && len(f.AfterSuccess(in)) == 0 || !facts.IsStopped(c))}
 	if f.EndedByInit(in) {
 		chain[0].Text = words.Clauses([]string{chain[0].Text, words.NeverStartedText(in.MainContainers())})
 	}

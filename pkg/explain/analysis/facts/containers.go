@@ -20,6 +20,7 @@ import (
 // proxies are the usual names of containers that serve other containers until they are stopped.
 var proxies = []string{
 	"istio-proxy", "linkerd-proxy", "cloudsql-proxy", "cloud-sql-proxy", "alloydb-auth-proxy", "consul-dataplane", "daprd", "vault-agent",
+	"consul-connect-envoy-sidecar", "consul-connect-lifecycle-sidecar", "datadog-agent-injected",
 }
 
 // IsInjected reports whether a container of a pod is not in the Job's template: admission may have added it to the pod.
@@ -145,6 +146,16 @@ const atLeast = 30 * time.Second
 // CrashLoop returns the first container of an active pod that fails and is restarted, again and again, or nil.
 func (in *Facts) CrashLoop(p *input.Pod) *input.Container {
 	return lists.First(p.Containers, in.FailsRepeatedly)
+}
+
+// OtherLoops returns the other containers of an active pod that fail and are restarted, again and again, and have ended before.
+func OtherLoops(in *Facts, p *input.Pod, first *input.Container) (out []*input.Container) {
+	for i := range p.Containers {
+		if c := &p.Containers[i]; c.Name != first.Name && c.Ended && c.ExitCode != 0 && in.FailsRepeatedly(c) {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // Restarted returns the first container of an active pod that failed and runs again, unless it is in a crash loop, or nil.

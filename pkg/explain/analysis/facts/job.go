@@ -127,6 +127,33 @@ func (in *Facts) Secrets(name string) (names []string) {
 	return names
 }
 
+// Variables returns the environment variables of a container of the Job's template that have their values there.
+func Variables(in *Facts, name string) (all []meaning.Variable) {
+	if c := in.templateContainer(name); c != nil {
+		for i := range c.Env {
+			all = append(all, meaning.Variable{Name: c.Env[i].Name, Value: c.Env[i].Value})
+		}
+	}
+	return all
+}
+
+// EnvSources returns the ConfigMaps and Secrets that a container of the Job's template has its environment from (envFrom).
+func EnvSources(in *Facts, name string) (all []string) {
+	c := in.templateContainer(name)
+	if c == nil {
+		return nil
+	}
+	for i := range c.EnvFrom {
+		if from := c.EnvFrom[i].ConfigMapRef; from != nil {
+			all = append(all, "ConfigMap "+from.Name)
+		}
+		if from := c.EnvFrom[i].SecretRef; from != nil {
+			all = append(all, "Secret "+from.Name)
+		}
+	}
+	return all
+}
+
 // HasSharedMemory reports whether a container of the Job's template has a volume at /dev/shm.
 func (in *Facts) HasSharedMemory(name string) bool {
 	c := in.templateContainer(name)

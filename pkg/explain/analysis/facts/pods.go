@@ -78,6 +78,16 @@ func undoLastDeletions(in *Facts) {
 	}
 }
 
+// LongestRun returns the pod that has been running longest, nil if none runs.
+func LongestRun(active []*input.Pod) (oldest *input.Pod) {
+	for _, p := range active {
+		if p.Phase == corev1.PodRunning && !p.StartedAt.IsZero() && (oldest == nil || p.StartedAt.Before(oldest.StartedAt)) {
+			oldest = p
+		}
+	}
+	return oldest
+}
+
 // IsStopped reports whether a signal ended the container, as when its pod is deleted.
 func IsStopped(c *input.Container) bool {
 	return c.Reason != cause.OOMKilled && (c.ExitCode == 137 || c.ExitCode == 143)

@@ -54,6 +54,26 @@ func (f *Failure) Others() []*input.Container {
 	return slices.DeleteFunc(failedContainers(f.Pod), func(other *input.Container) bool { return other.Name == c.Name })
 }
 
+// AfterSuccess returns the containers with work of their own that had all exited with code 0 when a signal ended the failed container;
+// nil if it failed in another way.
+func (f *Failure) AfterSuccess(in *facts.Facts) (done []string) {
+	c := f.Container()
+	if c == nil || c.Init || c.Before || f.Consequence || f.Ending() != nil || f.Pod.Deleting || f.Pod.Disruption != "" || !facts.IsStopped(c) || len(f.Others()) > 0 {
+		return nil
+	}
+	for i := range f.Pod.Containers {
+		other := &f.Pod.Containers[i]
+		switch {
+		case other.Init || other.Name == c.Name:
+		case !other.Ended || other.Before || other.EndedAt.After(c.EndedAt):
+			return nil
+		case !in.OnlyServes(other.Name):
+			done = append(done, other.Name)
+		}
+	}
+	return done
+}
+
 // EndedByInit reports whether an init container failed by itself, so that the containers after it never started.
 func (f *Failure) EndedByInit(in *facts.Facts) bool {
 	c, exit := f.Container(), f.Kind.Cause.Exit

@@ -191,4 +191,7 @@ func (g *Group) addExits(in *facts.Facts, c *explain.Cause) {
 	if c.Also = g.others(in); len(c.Also) > 0 {
 		c.Text += words.AlsoText(c.Also)
 	}
+	if c.After = g.Failures[0].AfterSuccess(in); len(c.After) > 0 {
+		c.Text, c.Meaning = c.Text+words.AfterText(c.After), words.OnlyItsExit
+	}
 }

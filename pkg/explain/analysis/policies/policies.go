@@ -152,7 +152,7 @@ func BackoffLimit(in *facts.Facts, failed *failures.Failures, a *account.Account
 		}
 		u.Left = max(u.Limit-u.Used+1, 0)
 	}
-	if f.OnFailure && f.RestartsLeft() <= f.FailuresLeft() {
+	if f.OnFailure && (f.RestartsLeft() < f.FailuresLeft() || f.RestartsLeft() == f.FailuresLeft() && f.Restarts >= f.Failures) {
 		u.Unit, u.Used, u.Left = explain.LimitRestarts, f.Restarts, max(f.RestartsLeft(), 0)
 	}
 	return u

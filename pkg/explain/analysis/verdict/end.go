@@ -33,6 +33,10 @@ func endOf(in *facts.Facts, failed *failures.Failures, v *Values) explain.End {
 	case explain.EndedByBackoffLimit:
 		limit := jobspec.BackoffLimit(in.Spec)
 		e.Limit, e.Counted = ptr.To(int64(limit)), v.Accounting.Exceeding(limit)
+		if n := jobspec.Parallelism(in.Spec); e.Counted > limit+1 && n > 1 {
+			e.AtOnce = n
+		}
+		e.OnlyIndex = onlyIndex(in, failed, e.Counted)
 		if in.RestartsCount() {
 			e.Restarts = restartsOf(in, &failed.Restarts, limit)
 		}
@@ -58,6 +62,24 @@ func endOf(in *facts.Facts, failed *failures.Failures, v *Values) explain.End {
 		}
 	}
 	return e
+}
+
+// onlyIndex returns the index that all failures had which used up the backoffLimit; nil if there are several, or if it is the only one.
+func onlyIndex(in *facts.Facts, failed *failures.Failures, counted int32) (only *int32) {
+	if !in.Indexed() || ptr.Deref(in.Spec.Completions, 1) < 2 || failed.Own < 2 || failed.Own != counted {
+		return nil
+	}
+	for i := range failed.All {
+		f := &failed.All[i]
+		switch {
+		case f.Consequence:
+		case only == nil:
+			only = &f.Pod.Index
+		case *only != f.Pod.Index:
+			return nil
+		}
+	}
+	return only
 }
 
 // setLooped sets the container that was restarted again and again until the deadline of the Job, and how it ended.

@@ -3,6 +3,7 @@ package verdict
 
 import (
 	"slices"
+	"time"
 
 	"k8s.io/utils/ptr"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/jobproblems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
@@ -50,6 +52,15 @@ func Of(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdict {
 	return out
 }
 
+// helmTimeout is how long Helm waits for a hook by default.
+const helmTimeout = 5 * time.Minute
+
+// helmGaveUp reports whether Helm no longer waits for the Job, which is its hook, unless its timeout was raised.
+func helmGaveUp(in *facts.Facts) bool {
+	t, start := facts.ToolOf(in.Job), in.Job.Status.StartTime
+	return t.IsHook() && t.Name == explain.ToolHelm && start != nil && in.Now.Sub(start.Time) > helmTimeout
+}
+
 // progressOf returns how much of the Job has succeeded: for a retry, how much of its own indexes.
 func progressOf(in *facts.Facts, completed int32) words.Progress {
 	if runs, done := retry.Progress(in.Job); runs > 0 {
@@ -67,7 +78,11 @@ func addPresent(in *facts.Facts, failed *failures.Failures, v *Values, a *words.
 	if f := in.Plan.Findings.Backoff; f != nil {
 		a.Backoff = ptr.To(f.Until.Sub(in.Now))
 	}
-	a.Deleting = in.Job.DeletionTimestamp != nil
+	a.Deleting, a.Parallelism = in.Job.DeletionTimestamp != nil, jobspec.Parallelism(in.Spec)
+	if p := facts.LongestRun(in.Active); p != nil && in.Spec.ActiveDeadlineSeconds == nil {
+		a.Unlimited = in.Now.Sub(p.StartedAt)
+	}
+	a.HelmGaveUp = helmGaveUp(in)
 	a.Progress.QueueEnds = in.QueueEnds() && a.Failures > 0
 	switch {
 	case retry.IsPending(in.Job):
@@ -94,7 +109,7 @@ func addPresent(in *facts.Facts, failed *failures.Failures, v *Values, a *words.
 	for _, beside := range []func(*explain.Problem) bool{
 		func(p *explain.Problem) bool { return p.Blocks },
 		func(p *explain.Problem) bool {
-			return p.Kind == explain.ProblemRestarted || p.Kind == explain.ProblemPodsLost
+			return p.Kind == explain.ProblemRestarted || p.Kind == explain.ProblemPodsLost || p.Kind == explain.ProblemContainerEnded
 		},
 	} {
 		for i := range v.Problems {
@@ -129,6 +144,9 @@ func addEnd(in *facts.Facts, failed *failures.Failures, v *Values, a *words.Answ
 			a.Rest = v.Family
 		}
 	} else {
+		if a.Failures = v.Accounting.CountedOwn(); a.Failures > 0 {
+			a.Mostly = mostly(in, failed, v.Accounting)
+		}
 		a.IsQueue = !in.Indexed() && in.Spec.Completions == nil
 		if in.Decision.Outcome == reconcile.OutcomeComplete {
 			a.Seconds = v.DurationSeconds

@@ -116,7 +116,20 @@ func Suspended(in *facts.Facts) []explain.Problem {
 	default:
 		p.Suspension.Manager = by
 	}
+	if p.Controller != explain.Kueue {
+		p.Suspension.Stopped = stoppedBySuspension(in)
+	}
 	return one(p)
+}
+
+// stoppedBySuspension returns the number of pods that the controller deleted when the Job was suspended.
+func stoppedBySuspension(in *facts.Facts) (n int32) {
+	for i := range in.Deletions {
+		if d := &in.Deletions[i]; in.StopReason(d.At) == explain.StoppedSuspended {
+			n += d.Count
+		}
+	}
+	return n
 }
 
 // heldByKueue adds the reason why Kueue does not admit the Job, from its Workload, or else from the event with which Kueue

@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
@@ -137,10 +138,14 @@ func beforeMain(in *facts.Facts, pod *input.Pod) *explain.Problem {
 	switch {
 	case m.Sidecar && (failing || late):
 		p.Kind, p.Role.Probed = explain.ProblemSidecarNotStarted, in.HasStartupProbe(m.Name)
+		p.Run.ProbeMessage = endings.LastOfProbe(in.Events, pod.Name, "startup")
 	case failing:
 		p.Kind, p.Run.RestartedBy, p.MayContinue = explain.ProblemCrashLoop, in.RestartedBy(&m.Container, false), !p.Run.Uncounted
 	case late:
 		p.Kind, p.Role.LostPolicy = explain.ProblemInitRunning, in.IsSidecar(&m.Container)
+		if !p.Role.LostPolicy {
+			p.Role.Servers = facts.ServersOf(in, m.Name)
+		}
 		p.MayContinue = !p.Role.LostPolicy
 	default:
 		return nil
@@ -150,6 +155,20 @@ func beforeMain(in *facts.Facts, pod *input.Pod) *explain.Problem {
 		addLastRun(in, pod, p, &m.Container)
 	}
 	return p
+}
+
+// addOtherLoops adds the other containers of the pod that are restarted, again and again.
+func addOtherLoops(in *facts.Facts, pod *input.Pod, p *explain.Problem, loop *input.Container) {
+	if p.Run.Exit == nil || IsBeside(pod, loop) {
+		return
+	}
+	for _, c := range facts.OtherLoops(in, pod, loop) {
+		also := explain.AlsoFailed{Exit: facts.ExitOf(c)}
+		if c.Reason == cause.OOMKilled {
+			also.MemoryLimit = in.MemoryLimit(c)
+		}
+		p.Run.Also, p.Run.Restarts = append(p.Run.Also, also), p.Run.Restarts+c.Restarts
+	}
 }
 
 // addLastRun adds how a container ended that is restarted, and how often it was. The text is the same while the container

@@ -3,6 +3,7 @@ package podproblems
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ func Pending(in *facts.Facts) []explain.Problem {
 	type key struct {
 		kind             explain.ProblemKind
 		container, gates string
+		also             string
 		exit             cause.Exit
 	}
 	var found byKey[key]
@@ -42,7 +44,7 @@ func Pending(in *facts.Facts) []explain.Problem {
 		if p, ok := pendingPod(in, pod, warning); ok {
 			k := key{kind: p.Kind, container: p.Container, gates: strings.Join(pod.Gates, ",")}
 			if (p.Kind == explain.ProblemCrashLoop || p.Kind == explain.ProblemRestarted) && p.Run.Exit != nil {
-				k.exit = *p.Run.Exit
+				k.exit, k.also = *p.Run.Exit, fmt.Sprint(p.Run.Also)
 			}
 			found.add(k, pod.Name, &p)
 		}
@@ -97,6 +99,7 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 		p.Kind, p.Blocks, p.Run.Uncounted = explain.ProblemCrashLoop, !IsBeside(pod, loop), !in.RestartsCount()
 		p.Run.RestartedBy, p.MayContinue = in.RestartedBy(loop, IsBeside(pod, loop)), !p.Run.Uncounted
 		addLastRun(in, pod, &p, loop)
+		addOtherLoops(in, pod, &p, loop)
 		if facts.IsStopped(loop) {
 			p.Run.Ending, p.Run.ProbeMessage = endings.RestartedByProbe(in.Events, pod.Name, loop.Name)
 		}

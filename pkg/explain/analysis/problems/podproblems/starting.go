@@ -2,6 +2,7 @@ package podproblems
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,6 +80,10 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 			u.Requested = requestOf(&in.Spec.Template.Spec, corev1.ResourceName(u.Name))
 		case u.Kind == meaning.UnfitNodeAffinity:
 			u.Name = selectorOf(&in.Spec.Template.Spec)
+		case u.Kind == meaning.UnfitPodAffinity:
+			u.Rule = ruleOf(in.Spec.Template.Spec.Affinity, u.Name)
+		case u.Kind == meaning.UnfitTopologySpread:
+			u.Rule = spreadOf(in.Spec.Template.Spec.TopologySpreadConstraints)
 		case u.Kind == meaning.UnfitHostPort:
 			u.Name, u.Holder = hostPortsOf(&in.Spec.Template.Spec), holderOf(in)
 		case u.IsAboutClaim():
@@ -89,6 +94,35 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 	if e := lastOfAutoscaler(in, p.Pods[0]); e != nil {
 		p.Scheduling.Autoscaler, p.Details = meaning.OfAutoscaler(e.Source, e.Reason, e.Message), append(p.Details, e.Message)
 	}
+}
+
+// maxRule is the maximum number of characters of a rule.
+const maxRule = 80
+
+// ruleOf returns the only required rule of the kind, such as pod anti-affinity; "" if there is another number of them, or if it selects all
+// pods.
+func ruleOf(a *corev1.Affinity, kind string) string {
+	var terms []corev1.PodAffinityTerm
+	switch {
+	case a == nil:
+	case kind == "pod affinity" && a.PodAffinity != nil:
+		terms = a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	case kind == "pod anti-affinity" && a.PodAntiAffinity != nil:
+		terms = a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	}
+	if len(terms) != 1 || terms[0].LabelSelector == nil {
+		return ""
+	}
+	return wording.Cut(metav1.FormatLabelSelector(terms[0].LabelSelector), maxRule) + ", by " + terms[0].TopologyKey
+}
+
+// spreadOf returns the only constraint that a node has to satisfy, "" if there is another number of them.
+func spreadOf(all []corev1.TopologySpreadConstraint) string {
+	required := slices.DeleteFunc(slices.Clone(all), func(c corev1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable != corev1.DoNotSchedule })
+	if len(required) != 1 {
+		return ""
+	}
+	return fmt.Sprintf("maxSkew %d by %s", required[0].MaxSkew, required[0].TopologyKey)
 }
 
 // hostPortsOf returns the host ports of a pod, "" for none.

@@ -1,0 +1,114 @@
+package advice_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
+)
+
+// A hook that runs before the other objects of its release exist needs a hook that creates its object; an object that is created
+// by hand would be in the way of the release.
+//
+// Requirements: TOL-02
+func TestObjectsThatHooksNeedAreHooksToo(t *testing.T) {
+	const noAccount = `Error creating: pods "train-" is forbidden: error looking up service account ns/train: serviceaccount "train" not found`
+	for name, tc := range map[string]struct {
+		annotations  map[string]string
+		note, advice string
+	}{
+		"before an upgrade": {
+			map[string]string{"helm.sh/hook": "pre-upgrade", "helm.sh/hook-weight": "-1"},
+			"Helm runs this pre-upgrade hook before it updates the other objects of the release",
+			"if the chart has ServiceAccount train, make it a pre-upgrade hook, too, with helm.sh/hook-weight below -1,",
+		},
+		"before a sync": {
+			map[string]string{"argocd.argoproj.io/hook": "PreSync"},
+			"Argo CD runs this PreSync hook before it syncs the other objects of the Application",
+			"if the Application has ServiceAccount train, make it a PreSync hook, too, with argocd.argoproj.io/sync-wave below 0,",
+		},
+		"after the deletion": {
+			map[string]string{"helm.sh/hook": "post-delete"},
+			"Helm runs this post-delete hook after it has deleted the other objects of the release",
+			"if the chart has ServiceAccount train, make it a post-delete hook, too,",
+		},
+		"after the installation": {map[string]string{"helm.sh/hook": "post-install"}, "", "create ServiceAccount train; the controller then retries automatically"},
+		"no hook":                {nil, "", "create ServiceAccount train; the controller then retries automatically"},
+	} {
+		r := explaintest.Report(input.Input{Now: explaintest.Noon, Job: explaintest.ToolJob(nil, tc.annotations), PodsRead: true, EventsRead: true, Events: []input.Event{explaintest.JobEvent("FailedCreate", noAccount, 3, 0)}})
+		p := explaintest.Problem(t, r, explain.ProblemCreationRefused)
+		if note := words.ProblemNote(&p); note != tc.note || !strings.Contains(p.Text, "ServiceAccount train in namespace ns does not exist") {
+			t.Errorf("%s: %s", name, p.Text)
+		}
+		if len(r.Advice) == 0 || !strings.HasPrefix(r.Advice[0].Text, tc.advice) || tc.note != "" && r.Advice[0].Command != "" {
+			t.Errorf("%s: %+v", name, r.Advice)
+		}
+	}
+}
+
+// What creates the Job has to change, and what runs a hook has to run it again: no copy of the Job is proposed.
+//
+// Requirements: TOL-03
+func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
+	missing := explaintest.PendingPod("ErrImagePull", `rpc error: code = NotFound desc = failed to pull and unpack image "train:1": not found`)
+	owned := explaintest.JobWith(func(j *batchv1.Job) {
+		j.OwnerReferences = []metav1.OwnerReference{{APIVersion: "ray.io/v1", Kind: "RayJob", Name: "ray", Controller: ptr.To(true)}}
+	})
+	for name, tc := range map[string]struct {
+		job    *batchv1.Job
+		advice string
+	}{
+		"a hook":              {explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "pre-delete"}), "change the chart or its values, not this Job: Helm creates the hook again at helm uninstall"},
+		"a part of a release": {explaintest.ToolJob(nil, map[string]string{"meta.helm.sh/release-name": "web"}), "change the chart of release web or its values, not this Job; delete the Job before helm upgrade --install, as its pod template cannot be changed"},
+		"of an Application":   {explaintest.ToolJob(nil, map[string]string{"argocd.argoproj.io/hook": "PostSync"}), "change the source of its Application, not this Job: Argo CD creates the hook again at the next sync"},
+		"of a Kustomization":  {explaintest.ToolJob(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}, nil), "change the source of Kustomization apps, not this Job; delete the Job before the next reconciliation"},
+		"of an owner":         {owned, "change RayJob ray, not this Job: its controller creates the Job"},
+		"of a user":           {explaintest.JobWith(nil), ""},
+	} {
+		r := explaintest.Report(explaintest.InputOf(tc.job, missing))
+		var texts, commands []string
+		for _, a := range r.Advice {
+			texts, commands = append(texts, a.Text), append(commands, a.Command)
+		}
+		copies := strings.Contains(strings.Join(commands, "\n"), "batchjob retry")
+		if !strings.Contains(strings.Join(texts, "\n"), "to run another image, "+tc.advice) && tc.advice != "" || copies != (tc.advice == "") {
+			t.Errorf("%s: %q, %q", name, texts, commands)
+		}
+	}
+}
+
+// The chart is not blamed for a cluster without nodes, and a wrong name of an image is corrected in the chart only.
+//
+// Requirements: TOL-03
+func TestChartIsBlamedOnlyForWhatItHas(t *testing.T) {
+	hook := explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "pre-delete"})
+	unplaced := explaintest.UnscheduledPod("no nodes available to schedule pods")
+	r := explaintest.Report(explaintest.InputOf(hook, unplaced))
+	explaintest.WantText(t, r, "add a node", "helm uninstall --no-hooks")
+	explaintest.WantWithout(t, r, "change the chart")
+
+	invalid := explaintest.PendingPod("InvalidImageName", `Failed to apply default image tag "train:1+": couldn't parse image name: invalid reference format`)
+	r = explaintest.Report(explaintest.InputOf(hook, invalid))
+	explaintest.WantText(t, r, "to correct the name of the image, change the chart or its values, not this Job")
+	explaintest.WantWithout(t, r, "recreate the Job")
+	explaintest.WantText(t, explaintest.Report(explaintest.InputOf(explaintest.JobWith(nil), invalid)), "recreate the Job with the correct name of the image")
+
+	// A program may fail for its data, as a migration does.
+	for code, text := range map[int32]string{1: "if the cause is in the pod template, change the chart", 127: "change the chart"} {
+		loop := explaintest.PodOf("train-x", explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{explaintest.Restarted(explaintest.WaitsFor("main", "CrashLoopBackOff"), 3, code, time.Minute)}))
+		advice := explaintest.Report(explaintest.InputOf(hook, loop)).Advice
+		if !slices.ContainsFunc(advice, func(a explain.Advice) bool { return strings.HasPrefix(a.Text, text) }) {
+			t.Errorf("exit code %d: %+v", code, advice)
+		}
+	}
+}

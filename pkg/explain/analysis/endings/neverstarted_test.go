@@ -1,0 +1,102 @@
+package endings_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
+)
+
+// Requirements: CLI-04. A container that was restarted again and again has run, although its pod and its log are gone.
+func TestDeadlineWhileAContainerIsRestartedNamesIt(t *testing.T) {
+	for message, want := range map[string]string{
+		"Back-off restarting failed container migrate in pod a_ns(1)": "container migrate failed and was restarted again and again, until activeDeadlineSeconds (1m) was over; its pod and its log are gone",
+		"Back-off restarting failed container":                        "it ran longer than its activeDeadlineSeconds (1m)",
+	} {
+		job := explaintest.JobWith(func(j *batchv1.Job) {
+			j.Status.Failed, j.Spec.ActiveDeadlineSeconds = 1, ptr.To[int64](60)
+			explaintest.FailJob(j, batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
+		})
+		f := explaintest.InputOf(job)
+		f.Events = []input.Event{explaintest.JobEvent("SuccessfulCreate", "Created pod: a", 1, time.Hour), explaintest.AboutPod("a", "Warning", "kubelet", "BackOff", message)}
+		r := explaintest.Report(f)
+		explaintest.WantText(t, r, want)
+		explaintest.WantWithout(t, r, "never started")
+	}
+}
+
+// deadlineOf returns a Job that passed its deadline with one pod, train-x, which no longer exists; the events are the pod's.
+func deadlineOf(events ...input.Event) input.Input {
+	f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
+		j.Spec.ActiveDeadlineSeconds, j.Status.Failed = ptr.To[int64](60), 1
+		j.Spec.Parallelism, j.Spec.Completions = ptr.To[int32](1), ptr.To[int32](1)
+		explaintest.FailJob(j, batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
+	}))
+	created := explaintest.JobEvent("SuccessfulCreate", "Created pod: train-x", 1, time.Hour)
+	created.Type = corev1.EventTypeNormal
+	f.Events = append([]input.Event{created}, events...)
+	return f
+}
+
+const unschedulable = "0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod."
+
+// Requirements: FCT-05
+func TestDeadlineThatWasSpentPendingNamesWhy(t *testing.T) {
+	for want, e := range map[string]input.Event{
+		"as no node could take them: 3 nodes lack free cpu": explaintest.PodEvent("FailedScheduling", unschedulable, 30*time.Minute),
+	} {
+		r := explaintest.Report(deadlineOf(e))
+		explaintest.WantVerdict(t, r, "The Job failed: its pods never started, "+want+"; meanwhile, its activeDeadlineSeconds (1m) passed.")
+		explaintest.WantText(t, r, "activeDeadlineSeconds also counts while they wait")
+		explaintest.WantWithout(t, r, "that ran", "give the Job more time")
+	}
+	r := explaintest.Report(deadlineOf(explaintest.PodEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : secret "none" not found`, 30*time.Minute)))
+	explaintest.WantVerdict(t, r, `The Job failed: its pods never started because Secret none did not exist; its volume data needs it; meanwhile, its activeDeadlineSeconds (1m) passed.`)
+}
+
+// Requirements: FCT-05
+func TestDeadlineIsNotSpentPendingIfPodsMayHaveStarted(t *testing.T) {
+	warning := explaintest.PodEvent("FailedScheduling", unschedulable, 40*time.Minute)
+	started := explaintest.PodEvent("Started", "Started container main", 30*time.Minute)
+	started.Type = corev1.EventTypeNormal
+	other := explaintest.JobEvent("SuccessfulCreate", "Created pod: train-y", 1, time.Hour)
+	for name, f := range map[string]input.Input{
+		"it started":               deadlineOf(warning, started),
+		"nothing is known of it":   deadlineOf(),
+		"another one is not known": deadlineOf(warning, other),
+	} {
+		if r := explaintest.Report(f); !strings.HasPrefix(explaintest.Verdict(r), "The Job failed: it ran longer than its activeDeadlineSeconds (1m)") || !explaintest.HasAdvice(r, "give the Job more time") {
+			t.Errorf("%s: %s", name, explaintest.Verdict(r))
+		}
+	}
+	f := deadlineOf(warning)
+	f.Job.Status.Failed = 2 // One of them no longer has an event.
+	if r := explaintest.Report(f); strings.Contains(explaintest.Verdict(r), "never started") {
+		t.Error(explaintest.Verdict(r))
+	}
+}
+
+// Requirements: FCT-05
+func TestPendingPodThatStillExistsShowsWhyTheDeadlineWasSpent(t *testing.T) {
+	f := deadlineOf()
+	f.Pods = []*input.Pod{explaintest.PodOf("train-x", func(p *corev1.Pod) {
+		p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending
+		p.DeletionTimestamp = ptr.To(explaintest.Ago(10 * time.Minute))
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: unschedulable}}
+	})}
+	assert.Contains(t, explaintest.Verdict(explaintest.Report(f)), "its pods never started, as no node could take them: 3 nodes lack free cpu")
+}
+
+// Requirements: FCT-05, PND-03
+func TestDeadlineThatWasSpentPullingNamesTheMeaning(t *testing.T) {
+	pull := explaintest.PodEvent("Failed", `Failed to pull image "train:1": toomanyrequests: You have reached your pull rate limit`, 31*time.Minute)
+	r := explaintest.Report(deadlineOf(pull, explaintest.PodEvent("Failed", "Error: ImagePullBackOff", 30*time.Minute)))
+	explaintest.WantVerdict(t, r, "The Job failed: its pods never started, as image train:1 cannot be pulled: the registry's rate limit is exceeded; meanwhile, its activeDeadlineSeconds (1m) passed.")
+}

@@ -1,0 +1,56 @@
+package facts_test
+
+import (
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
+)
+
+// Requirements: TOL-01
+func TestTheToolThatCreatesAJobIsNamed(t *testing.T) {
+	helm := map[string]string{"app.kubernetes.io/managed-by": "Helm", "app.kubernetes.io/instance": "web"}
+	for want, job := range map[string]*batchv1.Job{
+		"":                explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "train-operator"}, nil),
+		"Helm":            explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "Helm"}, nil),
+		"Helm release db": explaintest.ToolJob(helm, map[string]string{"meta.helm.sh/release-name": "db"}),
+		"pre-install and pre-upgrade hook of Helm release web": explaintest.ToolJob(helm, map[string]string{"helm.sh/hook": "pre-install, pre-upgrade"}),
+		"PreSync hook of Application shop of Argo CD":          explaintest.ToolJob(nil, map[string]string{"argocd.argoproj.io/hook": "PreSync", "argocd.argoproj.io/tracking-id": "shop:batch/Job:ns/train"}),
+		"pre-install hook of Application shop of Argo CD":      explaintest.ToolJob(helm, map[string]string{"helm.sh/hook": "pre-install", "argocd.argoproj.io/tracking-id": "shop:batch/Job:ns/train"}),
+		"Sync hook of Argo CD":                                 explaintest.ToolJob(nil, map[string]string{"argocd.argoproj.io/hook": "Sync"}),
+		"HelmRelease web of Flux":                              explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "Helm", "helm.toolkit.fluxcd.io/name": "web"}, nil),
+		"Kustomization apps of Flux":                           explaintest.ToolJob(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}, nil),
+	} {
+		got := ""
+		if tool := explaintest.Report(explaintest.InputOf(job)).Job.Tool; tool != nil {
+			got = words.ToolText(tool)
+		}
+		assert.Equalf(t, got, want, "%v, %v", job.Labels, job.Annotations)
+	}
+	owned := explaintest.ToolJob(helm, nil)
+	owned.OwnerReferences = []metav1.OwnerReference{{Kind: "CronJob", Name: "nightly", Controller: ptr.To(true)}}
+	if tool := explaintest.Report(explaintest.InputOf(owned)).Job.Tool; tool != nil {
+		t.Errorf("a Job of a CronJob: %+v", tool)
+	}
+}
+
+// Helm replaces the Job of an earlier run, keeps it, or has removed the release by then.
+//
+// Requirements: TOL-03
+func TestAHookRunsAgainByItsDeletePolicy(t *testing.T) {
+	for policy, want := range map[string]string{
+		"": "Helm replaces this Job", "before-hook-creation": "Helm replaces this Job", "hook-succeeded,before-hook-creation": "Helm replaces this Job",
+		"hook-failed": "Helm replaces this Job", "hook-succeeded, Hook-Failed": "Helm replaces this Job", "hook-succeeded": "delete this Job, and run helm upgrade --install again",
+	} {
+		annotations := map[string]string{"helm.sh/hook": "pre-install,post-delete", "helm.sh/hook-delete-policy": policy}
+		tool := explaintest.Report(explaintest.InputOf(explaintest.ToolJob(nil, annotations))).Job.Tool
+		assert.Contains(t, words.RunHookAgain(tool), want, policy)
+	}
+	gone := explaintest.Report(explaintest.InputOf(explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "post-delete"}))).Job.Tool
+	assert.Contains(t, words.RunHookAgain(gone), "does not run this hook again", "post-delete")
+}

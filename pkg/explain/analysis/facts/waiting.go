@@ -1,0 +1,46 @@
+package facts
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+)
+
+// servers match the server that the commands of usual init containers ask for until it answers: a host, and a port if the command
+// names one.
+var servers = []*lazyregexp.Regexp{
+	lazyregexp.New(`\bnc (?:-\S+ (?:\d+ )?)*([A-Za-z][\w.-]*) (\d+)`),
+	lazyregexp.New(`\b(?:nslookup|getent (?:hosts|ahosts)|dig(?: \+\S+)*|ping(?: -\S+(?: \d+)?)*) ([A-Za-z][\w-]*(?:\.[\w-]+)*)`),
+	lazyregexp.New(`\b(?:pg_isready|psql|mysqladmin|mysql|mariadb-admin|mariadb|redis-cli)\b[^;|&\n]*? (?:-h ?|--host[= ])["']?([A-Za-z][\w.-]*)["']?(?:[^;|&\n]*? (?:-p ?|-P ?|--port[= ])["']?(\d+))?`),
+	lazyregexp.New(`\bwait-for(?:-it)?(?:\.sh)? (?:-\S+ (?:\d+ )?)*([A-Za-z][\w.-]*):(\d+)`),
+	lazyregexp.New(`\b(?:curl|wget)\b[^;|&\n]*? ["']?https?://([A-Za-z][\w.-]*)(?::(\d+))?`),
+	lazyregexp.New(`/dev/tcp/([A-Za-z][\w.-]*)/(\d+)`),
+}
+
+// ServersOf returns the servers that the command of a container of the Job's template asks for, as HOST or HOST:PORT, each
+// host once.
+func ServersOf(in *Facts, container string) (all []string) {
+	c := in.templateContainer(container)
+	if c == nil {
+		return nil
+	}
+	text := strings.Join(slices.Concat(c.Command, c.Args), " ")
+	for _, e := range c.Env {
+		if e.Value != "" {
+			text = strings.NewReplacer("${"+e.Name+"}", e.Value, "$("+e.Name+")", e.Value, "$"+e.Name+" ", e.Value+" ").Replace(text)
+		}
+	}
+	for _, pattern := range servers {
+		for _, m := range pattern.FindAllStringSubmatch(text, -1) {
+			server := m[1]
+			if len(m) > 2 && m[2] != "" {
+				server += ":" + m[2]
+			}
+			if !slices.ContainsFunc(all, func(other string) bool { return other == m[1] || strings.HasPrefix(other, m[1]+":") }) {
+				all = append(all, server)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,205 @@
+package jobproblems_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
+)
+
+// The reason why Kueue does not admit a Job names the queue, the quota, the resource and the missing amount; the advice shows
+// whether waiting helps.
+// Requirements: KUE-01, KUE-02, FCT-06.
+func TestWhyKueueHoldsAJob(t *testing.T) {
+	const flavors = "couldn't assign flavors to pod set main: "
+	for name, tc := range map[string]struct {
+		message string
+		change  func(*kueue.Workload)
+		kind    kueue.HoldKind
+		text    string
+		advice  string
+	}{
+		"quota in use": {
+			message: flavors + "insufficient unused quota for nvidia.com/gpu in flavor gpu-a100, 8 more needed", kind: kueue.QuotaInUse,
+			text:   "Kueue keeps the Job suspended: queue team-a has too little unused quota for nvidia.com/gpu in flavor gpu-a100 (8 more needed).",
+			advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
+		},
+		"quota in use, of an older Kueue": {
+			message: flavors + "insufficient unused quota for cpu in flavor default", kind: kueue.QuotaInUse,
+			text: "has too little unused quota for cpu in flavor default.", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
+		},
+		"one flavor too small, another in use": {
+			message: flavors + "insufficient quota for cpu in flavor small, request > maximum capacity (2), insufficient unused quota for cpu in flavor large, 3 more needed. Pending the preemption of 1 workload(s)",
+			kind:    kueue.Preempting, text: "and preempts others for it: queue team-a has too little unused quota for cpu in flavor large (3 more needed).", advice: "kubectl describe workloads.kueue.x-k8s.io job-train-1 -n ns",
+		},
+		"a flavor in use": {
+			message: flavors + "insufficient unused quota for cpu in flavor large, 3 more needed",
+			kind:    kueue.QuotaInUse, text: "cpu in flavor large (3 more needed).", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
+		},
+		"quota too small": {
+			message: flavors + "insufficient quota for nvidia.com/gpu in flavor gpu-a100, previously considered podsets requests (0) + current podset request (16) > maximum capacity (8)",
+			kind:    kueue.QuotaTooSmall, text: "it requests more nvidia.com/gpu than the quota of queue team-a has in flavor gpu-a100 (at most 8).",
+			advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
+		},
+		"no quota for a resource": {
+			message: flavors + "resource memory unavailable in ClusterQueue", kind: kueue.NoResource,
+			text: "the ClusterQueue of queue team-a has no quota for memory.", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
+		},
+		"borrowing limit": {
+			message: flavors + "borrowing limit for cpu in flavor default exceeded", kind: kueue.BorrowingLimit,
+			text: "queue team-a may not borrow more quota for cpu in flavor default.", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
+		},
+		"no queue": {
+			message: "LocalQueue team-a doesn't exist", kind: kueue.QueueMissing,
+			text: "Kueue keeps the Job suspended: LocalQueue team-a does not exist.", advice: "kubectl get localqueues.kueue.x-k8s.io -n ns",
+		},
+		"stopped queue": {
+			message: "ClusterQueue gpus is inactive", kind: kueue.QueueInactive,
+			text: "Kueue keeps the Job suspended: ClusterQueue gpus is inactive.", advice: "kubectl describe clusterqueues.kueue.x-k8s.io gpus",
+		},
+		"a namespace that is not selected": {
+			message: "Workload namespace doesn't match ClusterQueue selector", kind: kueue.NotSelected,
+			text:   "the namespaceSelector of the ClusterQueue of queue team-a does not match its namespace.",
+			advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
+		},
+		"a flavor that does not exist": {
+			message: flavors + "flavor a100 not found", kind: kueue.FlavorMissing,
+			text: "ResourceFlavor a100, which the ClusterQueue of queue team-a names, does not exist.", advice: "kubectl get resourceflavors.kueue.x-k8s.io",
+		},
+		"requests above the limits": {
+			message: "resources validation failed: podSets[0].template.spec.containers[0]: Invalid value: [\"cpu\"]: requests must not exceed its limits", kind: kueue.InvalidRequests,
+			text: "its requests are not allowed", advice: "kubectl describe limitrange -n ns",
+		},
+		"deactivated": {
+			message: "The workload is deactivated due to exceeding the maximum number of re-queuing retries", change: func(w *kueue.Workload) { w.Inactive = true },
+			kind: kueue.Deactivated, text: "Kueue has deactivated the Job and does not try to start it again (queue team-a); the workload is deactivated due to exceeding the maximum number of re-queuing retries",
+			advice: "kubectl describe workloads.kueue.x-k8s.io job-train-1 -n ns",
+		},
+		"admission check": {
+			change: func(w *kueue.Workload) {
+				w.Conditions[0].Status, w.Checks = "True", []kueue.AdmissionCheck{{Name: "nodes", State: "Pending"}}
+			},
+			kind: kueue.AdmissionChecks, text: "Kueue has reserved quota for the Job (queue team-a) and waits for admission check nodes (Pending).",
+			advice: "kubectl describe workloads.kueue.x-k8s.io job-train-1 -n ns",
+		},
+		"something else": {
+			message: "Preempted to accommodate a workload (UID: 4a1c, JobUID: 77b2) due to prioritization in the ClusterQueue", kind: kueue.Other,
+			text:   "Kueue keeps the Job suspended (queue team-a): preempted to accommodate a workload due to prioritization in the ClusterQueue.",
+			advice: "kubectl describe workloads.kueue.x-k8s.io job-train-1 -n ns",
+		},
+	} {
+		w := &kueue.Workload{Name: "job-train-1", Queue: "team-a", Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Reason: "Pending", Message: tc.message}}}
+		if tc.change != nil {
+			tc.change(w)
+		}
+		r := explaintest.Report(heldInput(w))
+		if len(r.Problems) != 1 || r.Problems[0].Suspension.Hold == nil {
+			t.Errorf("%s: %+v", name, r.Problems)
+			continue
+		}
+		hold := r.Problems[0].Suspension.Hold
+		if hold.Kind != tc.kind || hold.Workload != "job-train-1" || !strings.Contains(explaintest.Verdict(r), tc.text) || len(r.Advice) == 0 || r.Advice[0].Command != tc.advice {
+			t.Errorf("%s: %+v, %s %+v", name, hold, explaintest.Verdict(r), r.Advice)
+		}
+	}
+}
+
+// Without conditions in the Workload, the explanation uses the Job and its events.
+// Requirements: KUE-01, FCT-06.
+func TestWorkloadWithoutConditions(t *testing.T) {
+	for name, w := range map[string]*kueue.Workload{
+		"none":     nil,
+		"new":      {Name: "w", Queue: "team-a"},
+		"admitted": {Name: "w", Queue: "team-a", Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "True"}, {Type: "Admitted", Status: "True"}}},
+	} {
+		in := heldInput(w)
+		stopped := explaintest.JobEvent("Stopped", "Preempted", 1, time.Minute)
+		stopped.Source = "batch/job-kueue-controller"
+		in.Events = []input.Event{stopped}
+		assert.Equal(t, explaintest.Verdict(explaintest.Report(in)), "Kueue keeps the Job suspended (queue team-a): preempted.", name)
+	}
+}
+
+// A Job that Kueue evicted waits to be queued again, until Kueue says what else it waits for.
+// Requirements: KUE-01
+func TestKueueEvictsAJobAndQueuesItAgain(t *testing.T) {
+	const timeout = "Exceeded the PodsReady timeout ns/w"
+	workload := func(pending, evicted string) *kueue.Workload {
+		return &kueue.Workload{Name: "w", Queue: "team-a", Conditions: []metav1.Condition{
+			{Type: "QuotaReserved", Status: "False", Reason: "Pending", Message: pending},
+			{Type: "Evicted", Status: "True", Reason: "PodsReadyTimeout", Message: evicted, LastTransitionTime: explaintest.Ago(2 * time.Minute)},
+		}}
+	}
+	r := explaintest.Report(heldInput(workload(timeout, timeout)))
+	assert.Equal(t, explaintest.Verdict(r), "Kueue evicted the Job (queue team-a) 2m ago (PodsReadyTimeout: its pods were not all ready in time).")
+	explaintest.WantText(t, r, "waitForPodsReady", "Kueue tries again to admit the Job")
+	if r := explaintest.Report(heldInput(workload("couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor default, 2 more needed", timeout))); !strings.Contains(explaintest.Verdict(r), "too little unused quota for cpu") {
+		t.Errorf("%s", explaintest.Verdict(r))
+	}
+}
+
+// Requirements: KUE-03. An admitted Job that is suspended all the same, and one that was evicted and holds its quota.
+func TestKueueForgetsAJobThatItAdmitted(t *testing.T) {
+	condition := func(kind, reason string, d time.Duration) metav1.Condition {
+		return metav1.Condition{Type: kind, Status: "True", Reason: reason, LastTransitionTime: explaintest.Ago(d)}
+	}
+	admitted := []metav1.Condition{condition("QuotaReserved", "QuotaReserved", time.Hour), condition("Admitted", "Admitted", 12*time.Minute)}
+	for want, conditions := range map[string][]metav1.Condition{
+		"Kueue admitted the Job (queue team-a) 12m ago, and has not resumed it.": admitted,
+		"Kueue evicted the Job (queue team-a) 2h ago (PodsReadyTimeout: its pods were not all ready in time) and has not queued it again, though it holds its quota.": append(
+			admitted, condition("Evicted", "PodsReadyTimeout", 2*time.Hour)),
+	} {
+		assert.Equal(t, explaintest.Verdict(explaintest.Report(heldInput(&kueue.Workload{Name: "w", Queue: "team-a", Conditions: conditions}))), want)
+	}
+}
+
+// heldInput returns train in queue team-a, with its Workload.
+func heldInput(w *kueue.Workload) input.Input {
+	in := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
+		j.Labels, j.Spec.Suspend = map[string]string{kueue.QueueLabel: "team-a"}, ptr.To(true)
+	}))
+	in.Workload = w
+	return in
+}
+
+// Requirements: FCT-06
+func TestKueueHoldsAJobForItsOwnReason(t *testing.T) {
+	job := explaintest.JobWith(func(j *batchv1.Job) {
+		j.Labels, j.Spec.Suspend = map[string]string{"kueue.x-k8s.io/queue-name": "team-a"}, ptr.To(true)
+		explaintest.AddCondition(j, batchv1.JobSuspended, "JobSuspended", "Job suspended", time.Minute)
+	})
+	byKueue := func(reason, message string, d time.Duration) input.Event {
+		e := explaintest.JobEvent(reason, message, 1, d)
+		e.Type, e.Source = corev1.EventTypeNormal, "batch/job-kueue-controller"
+		return e
+	}
+	stopped := byKueue("Stopped", "The workload is deactivated due to exceeding the maximum number of re-queuing retries", time.Minute)
+	foreign := stopped
+	foreign.Source = "example.com/controller"
+	for name, tc := range map[string]struct {
+		events []input.Event
+		want   string
+	}{
+		"it was never started":     {nil, "Kueue keeps the Job suspended (queue team-a)."},
+		"it was stopped":           {[]input.Event{stopped}, "Kueue keeps the Job suspended (queue team-a): the workload is deactivated due to exceeding the maximum number of re-queuing retries."},
+		"it was started again":     {[]input.Event{stopped, byKueue("Started", "Admitted by clusterQueue", time.Second)}, "Kueue keeps the Job suspended (queue team-a)."},
+		"somebody else stopped it": {[]input.Event{foreign}, "Kueue keeps the Job suspended (queue team-a)."},
+	} {
+		f := explaintest.InputOf(job)
+		f.Events = tc.events
+		assert.Equal(t, explaintest.Verdict(explaintest.Report(f)), tc.want, name)
+	}
+	if stall := analysis.StallOf(explaintest.Listed(explaintest.InputOf(job))); stall != nil {
+		t.Errorf("%+v", stall)
+	}
+}

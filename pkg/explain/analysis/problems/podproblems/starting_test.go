@@ -1,0 +1,137 @@
+package podproblems_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
+)
+
+// Requirements: CLI-06
+func TestMultiAttachIsPreferredToATimeout(t *testing.T) {
+	f := explaintest.InputOf(explaintest.JobOfOne(), explaintest.PodOf("a", func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }))
+	attach := explaintest.AboutPod("a", "Warning", "attachdetach-controller", "FailedAttachVolume", `Multi-Attach error for volume "pvc-0a1b" Volume is already used by pod(s) bootstrap-sync`)
+	mount := explaintest.AboutPod("a", "Warning", "kubelet", "FailedMount", "Unable to attach or mount volumes: unmounted volumes=[config]: timed out waiting for the condition")
+	mount.Last = explaintest.Noon.Add(-time.Minute)
+	f.Events = []input.Event{attach, mount}
+	explaintest.WantFirst(t, f, "the pod cannot start because its volume pvc-0a1b is already used by pod(s) bootstrap-sync")
+
+	// The scheduler's message from before the pod had a node is outdated.
+	attach.Reason, attach.Message = "FailedScheduling", "0/3 nodes are available"
+	f.Events = []input.Event{attach, mount}
+	explaintest.WantWithout(t, explaintest.Report(f), "0/3 nodes")
+}
+
+// Requirements: PND-01
+func TestUnschedulablePodNamesReasonsAndWhatToDo(t *testing.T) {
+	for message, want := range map[string]struct{ text, advice, command string }{
+		"0/9 nodes are available: 1 Insufficient nvidia.com/gpu, 8 node(s) didn't match Pod's node affinity/selector. preemption: x": {"1 node lacks free nvidia.com/gpu, 8 do not match its node affinity or selector", "free nvidia.com/gpu on a node, or add a node that offers it (the pod requests 2)", "kubectl describe nodes"},
+		"0/5 nodes are available: 5 Insufficient memory.":                                                          {"5 nodes lack free memory", "lower what the pod requests of memory, which is 900Gi,", "kubectl describe nodes"},
+		"0/5 nodes are available: 5 Insufficient cpu.":                                                             {"5 nodes lack free cpu", "free cpu on the nodes", "kubectl describe nodes"},
+		"0/3 nodes are available: 3 node(s) had untolerated taint {dedicated: batch}.":                             {"3 nodes have an untolerated taint {dedicated: batch}", "recreate the Job with a toleration for the taint {dedicated: batch}", "kubectl describe nodes"},
+		"0/3 nodes are available: 3 node(s) had untolerated taint {node.kubernetes.io/not-ready: }.":               {"3 nodes are not ready (taint node.kubernetes.io/not-ready)", "find out why the nodes are not ready", "kubectl describe nodes"},
+		"0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.":                            {"3 nodes do not match its node affinity or selector", "compare nodeSelector and affinity", "kubectl get nodes --show-labels"},
+		"0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints.":                         {"3 nodes do not satisfy its topology spread constraints", "recreate the Job with other topologySpreadConstraints", "kubectl get nodes --show-labels"},
+		"0/3 nodes are available: 3 node(s) had volume node affinity conflict.":                                    {"3 nodes cannot use its volume (claim data)", "make room for the pod where its volume is (claim data)", "kubectl describe pvc data -n ns"},
+		`0/3 nodes are available: persistentvolumeclaim "data" not found.`:                                         {"claim data does not exist", "create claim data, and the pod is scheduled", "kubectl get pvc -n ns"},
+		"0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: x":                 {"claim data is not bound", "find out why claim data is not bound", "kubectl describe pvc data -n ns"},
+		"0/7 nodes are available: 1 a, 1 b, 1 c, 1 d, 1 e, 1 f, 1 g.":                                              {"1 node: “a”, 1 node: “b”, 1 node: “c”, 1 node: “d”, 1 node: “e”, 2 other reasons", "compare what the pod requests with what the nodes offer", "kubectl describe pod train-x -n ns"},
+		"0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending.":                                      {"“0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending”", "compare what the pod requests with what the nodes offer", "kubectl describe pod train-x -n ns"},
+		"0/2 nodes are available: 1 Too many pods, 1 node(s) didn't have free ports for the requested pod ports. ": {"1 node runs as many pods as it may, 1 has its host port in use", "add nodes that the pod may use: these run as many pods as they may", "kubectl describe nodes"},
+	} {
+		r := explaintest.Report(explaintest.InputOf(explaintest.JobOfOne("data"), explaintest.UnscheduledPod(message)))
+		explaintest.WantVerdict(t, r, "The Job is stalled: no node can take the pod: "+want.text+".")
+		if len(r.Advice) == 0 || !strings.HasPrefix(r.Advice[0].Text, want.advice) || r.Advice[0].Command != want.command {
+			t.Errorf("%s: %+v, want %q, %q", message, r.Advice, want.advice, want.command)
+		}
+	}
+}
+
+// An error of the scheduler is only in an event.
+//
+// Requirements: PND-01
+func TestSchedulersErrorIsWhyThePodHasNoNode(t *testing.T) {
+	f := explaintest.InputOf(explaintest.JobOfOne("data"), explaintest.PodOf("train-x", func(p *corev1.Pod) {
+		p.CreationTimestamp = explaintest.Ago(10 * time.Minute)
+		p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending
+	}))
+	scheduler := explaintest.PodEvent("FailedScheduling", `running PreBind plugin "VolumeBinding": binding volumes: timed out waiting for the condition`, 2*time.Minute)
+	karpenter := explaintest.PodEvent("FailedScheduling", `Failed to schedule pod, incompatible with nodepool "default"`, time.Minute)
+	scheduler.Source, karpenter.Source = "default-scheduler", "karpenter"
+	f.Events = []input.Event{scheduler, karpenter}
+	explaintest.WantVerdict(t, explaintest.Report(f), `The Job is stalled: no node can take the pod: claim data is not bound; Karpenter adds no node for it: incompatible with nodepool "default".`)
+}
+
+// Requirements: PND-02
+func TestAutoscalersAnswerIsPartOfTheExplanation(t *testing.T) {
+	f := explaintest.InputOf(explaintest.JobOfOne(), explaintest.UnscheduledPod("0/5 nodes are available: 5 Insufficient memory."))
+	refuses := explaintest.PodEvent("NotTriggerScaleUp", "pod didn't trigger scale-up: 2 Insufficient memory", 2*time.Minute)
+	adds := explaintest.PodEvent("TriggeredScaleUp", "pod triggered scale-up: [{pool 1->2 (max: 5)}]", time.Minute)
+	f.Events = []input.Event{refuses}
+	r := explaintest.Report(f)
+	explaintest.WantVerdict(t, r, "The Job is stalled: no node can take the pod: 5 nodes lack free memory; the cluster autoscaler adds no node for it: 2 node groups lack free memory.")
+	if d := r.Problems[0].Details; len(d) != 2 || d[1] != refuses.Message {
+		t.Errorf("%q", d)
+	}
+	f.Events = []input.Event{refuses, adds}
+	explaintest.WantVerdict(t, explaintest.Report(f), "The Job is stalled: no node can take the pod: 5 nodes lack free memory; the cluster autoscaler adds a node for it.")
+}
+
+// Requirements: PND-07
+func TestClaimThatIsNotBoundIsNamedAmongSeveral(t *testing.T) {
+	f := explaintest.InputOf(explaintest.JobOfOne("data", "cache"), explaintest.UnscheduledPod("0/5 nodes are available: pod has unbound immediate PersistentVolumeClaims."))
+	explaintest.WantVerdict(t, explaintest.Report(f), "The Job is stalled: no node can take the pod: a PersistentVolumeClaim of the pod (data or cache) is not bound.")
+	f.Claims = []meaning.Claim{{Name: "data", Phase: "Bound"}, {Name: "cache", Phase: "Pending", StorageClass: "fast", Warning: `storageclass.storage.k8s.io "fast" not found`}}
+	r := explaintest.Report(f)
+	explaintest.WantVerdict(t, r, `The Job is stalled: no node can take the pod: claim cache is not bound (“storageclass.storage.k8s.io "fast" not found”).`)
+	explaintest.WantText(t, r, "does its StorageClass fast exist")
+}
+
+// Requirements: PND-03
+func TestImageHasTheReasonWhyItCannotBePulled(t *testing.T) {
+	for message, want := range map[string]struct{ text, advice string }{
+		"429 Too Many Requests - Server message: toomanyrequests":     {"cannot be pulled: the registry's rate limit is exceeded", "pull the image with an account (imagePullSecrets)"},
+		"pull access denied, repository does not exist":               {"cannot be pulled: the registry denied access; credentials are missing or wrong, or the repository does not exist", "give the pods credentials for the registry (imagePullSecrets"},
+		"no match for platform in manifest: not found":                {"cannot be pulled: it does not exist for the platform", "build the image for the platform (operating system and architecture) of the nodes"},
+		"dial tcp: lookup registry.corp on 10.0.0.2:53: no such host": {"cannot be pulled: the host name of its registry, registry.corp, cannot be resolved on the node", "check the name of the registry"},
+		"stopped": {"cannot be pulled: “stopped”; the Job waits forever", "the events of the pod have the whole message"},
+	} {
+		// Kubelets before 1.31 report the reason only in an event, and the last event has none.
+		old := explaintest.InputOf(explaintest.JobOfOne(), explaintest.PendingPod("ImagePullBackOff", `Back-off pulling image "train:1"`))
+		old.Events = []input.Event{explaintest.PodEvent("Failed", `Failed to pull image "train:1": `+message, 2*time.Minute), explaintest.PodEvent("Failed", "Error: ErrImagePull", time.Minute)}
+		for _, f := range []input.Input{old, explaintest.InputOf(explaintest.JobOfOne(), explaintest.PendingPod("ImagePullBackOff", `Back-off pulling image "train:1": ErrImagePull: `+message))} {
+			r := explaintest.Report(f)
+			explaintest.WantFirst(t, f, "image train:1 of container main "+want.text)
+			if len(r.Advice) != 1 || !strings.HasPrefix(r.Advice[0].Text, want.advice) {
+				t.Errorf("%s: %+v, want %q", message, r.Advice, want.advice)
+			}
+		}
+	}
+	explaintest.WantFirst(t, explaintest.InputOf(explaintest.JobOfOne(), explaintest.PendingPod("ErrImageNeverPull", "")), "image train:1 of container main is not present on the node, and imagePullPolicy is Never")
+}
+
+// Requirements: PND-04
+func TestPodWithANodeHasTheReasonWhyItCannotStart(t *testing.T) {
+	for _, tc := range []struct{ reason, message, text, advice string }{
+		{"FailedMount", `MountVolume.MountDevice failed for volume "pvc-77" : driver name efs.csi.aws.com not found in the list of registered CSI drivers`, "CSI driver efs.csi.aws.com, which the volume of its claim data needs, is not registered on its node; the Job waits forever", "check that the node pod of the CSI driver runs"},
+		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : references non-existent secret key: tls.key`, "Secret web-tls has no key tls.key; its volume tls needs it; the Job waits forever", "add key tls.key to Secret web-tls"},
+		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : secret "web-tls" not found`, "Secret web-tls in namespace ns does not exist; its volume tls needs it; the Job waits forever", "create Secret web-tls"},
+		{"FailedMount", "Unable to attach or mount volumes: unmounted volumes=[v-data]: timed out waiting for the condition", "its volume v-data (claim data) was not attached or mounted in time", "find out whether a pod on another node uses claim data: with access mode ReadWriteOnce, one node at a time can mount it"},
+		{"FailedAttachVolume", `Multi-Attach error for volume "pvc-0a1b" Volume is already used by pod(s) bootstrap-sync`, "the volume of its claim data is already used by pod(s) bootstrap-sync", "delete the pod that uses the volume"},
+		{"FailedCreatePodSandBox", `Failed to create pod sandbox: plugin type="aws-cni" name="aws-cni" failed (add): add cmd: failed to assign an IP address to container`, "network plugin aws-cni has no IP address left for it", "free IP addresses"},
+		{"NetworkNotReady", "network is not ready: cni plugin not initialized", "the network plugin of its node is not ready", "check the pods of the network plugin"},
+	} {
+		f := explaintest.InputOf(explaintest.JobOfOne("data"), explaintest.PendingPod("", ""))
+		f.Events = []input.Event{explaintest.PodEvent(tc.reason, tc.message, time.Minute)}
+		r := explaintest.Report(f)
+		explaintest.WantVerdict(t, r, "The Job is stalled: the pod cannot start because "+tc.text+".")
+		if len(r.Advice) != 1 || !strings.HasPrefix(r.Advice[0].Text, tc.advice) {
+			t.Errorf("%s: %+v, want %q", tc.message, r.Advice, tc.advice)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package meaning
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// pressure is the beginning of the message with which a kubelet rejects a pod with the reason Evicted.
+const pressure = "The node had condition: "
+
+// rejections are reasons for which a kubelet does not admit a pod, as of Kubernetes 1.36; reasons with the prefix OutOf, one
+// per resource, are matched separately.
+var rejections = []string{
+	"UnexpectedAdmissionError", "NodeAffinity", "NodeName", "NodePorts", "TopologyAffinityError", "AppArmor", "SysctlForbidden",
+	"PodOSNotSupported", "PodOSSelectorNodeLabelDoesNotMatch", "InvalidNodeInfo", "UnexpectedPredicateFailureType",
+	"InitContainerRestartPolicyForbidden", "PodFeatureUnsupported", "PodLevelResourcesNotAdmittedReason",
+}
+
+// isRejection reports whether a kubelet uses this reason and message for a pod that it does not admit.
+func isRejection(reason, message string) bool {
+	switch {
+	case strings.HasPrefix(message, "Pod was rejected"), strings.HasPrefix(message, "Pod "+pressure):
+		return true
+	case reason == "Evicted":
+		return strings.HasPrefix(message, pressure)
+	}
+	return strings.HasPrefix(reason, "OutOf") || slices.Contains(rejections, reason)
+}
+
+// rejectionRow is advice on a pod that the kubelet did not admit.
+type rejectionRow struct {
+	// pattern matches the reason, a space, and the message. $1 is its first group.
+	pattern *lazyregexp.Regexp
+	advice  string
+}
+
+const anotherNode = "; another node may take it"
+
+var rejectionAdvices = []rejectionRow{
+	{lazyregexp.New(`^NodeAffinity `), "compare the pod's node selector and affinity with the labels of the node"},
+	{
+		lazyregexp.New(`^NodePorts `),
+		"another pod on the node has a hostPort of the pod: {recreate} without hostPort, or wait until that pod ends; another node may have it free",
+	},
+	{
+		lazyregexp.New(`^SysctlForbidden .*forbidden sysctl: "([^"]+)"`),
+		"{recreate} without sysctl $1 in its securityContext, or have the kubelets allow it (allowedUnsafeSysctls); each other pod fails, too",
+	},
+	{
+		lazyregexp.New(`^AppArmor .*profile "([^"]+)" is not loaded`),
+		"load AppArmor profile $1 on the nodes, or {recreate} with another appArmorProfile; each other pod fails, too, on nodes without it",
+	},
+	{
+		lazyregexp.New(`^OutOfpods `),
+		"the node runs as many pods as it may (maxPods of its kubelet): wait until pods of the node end" + anotherNode,
+	},
+	{
+		lazyregexp.New(`^OutOf(\S+) `),
+		"other pods have taken what the node has of $1, as if the pod had been assigned to it without the scheduler (nodeName), or by two schedulers" + anotherNode,
+	},
+	{
+		lazyregexp.New(`^TopologyAffinityError `),
+		"the node cannot give the pod its CPUs and devices from one NUMA node (topologyManagerPolicy of its kubelet): {recreate} with smaller requests" + anotherNode,
+	},
+	{
+		lazyregexp.New(`^UnexpectedAdmissionError .*(?:unavailable for|unhealthy devices) ([^\s,]+?)[.,](?:\s|$)`),
+		"check the devices $1 of the node, and the log of their device plugin on it" + anotherNode,
+	},
+	{
+		lazyregexp.New(`^UnexpectedAdmissionError .*rpc error: `),
+		"look for the error in the log of the device plugin on the node, which refused the pod" + anotherNode,
+	},
+	{
+		lazyregexp.New(`node had condition: \[(\w+)`),
+		"wait until the node no longer has the condition $1, or remove its cause" + anotherNode,
+	},
+}
+
+// rejectionAdvice returns advice on a pod that the kubelet rejected with this message.
+func rejectionAdvice(e *Ending, message string) string {
+	for i := range rejectionAdvices {
+		if m := rejectionAdvices[i].pattern.FindStringSubmatch(e.Reason + " " + message + ","); m != nil {
+			return strings.ReplaceAll(rejectionAdvices[i].advice, "$1", m[len(m)-1])
+		}
+	}
+	return "the kubelet of the node refused the pod, which never ran and has no log" + anotherNode
+}
+
+// consumer matches what the kubelet reports about the container that used most of a resource that ran low.
+var consumer = lazyregexp.New(`^The node was low on resource: ([-\w.]+)\..* Container (\S+) was using (\w+), (?:which exceeds its request of|request is) (\w+)`)
+
+// evictionAdvice returns advice on a pod that was evicted because its node ran low on a resource.
+func evictionAdvice(message string) string {
+	message = strings.Join(strings.Fields(message), " ")
+	m := consumer.FindStringSubmatch(message)
+	if m == nil || strings.Count(message, " was using ") != 1 {
+		return "request in the pod template what its containers use of the resource that ran low, so that they run on a node that has it"
+	}
+	return wording.Insert("request {resource} for container {container}, which used {used} and requests {request}, so that it runs on a node that has as much; or have it use less",
+		"{resource}", m[1], "{container}", m[2], "{used}", binary(m[3]), "{request}", m[4])
+}
+
+// binary rounds an amount of bytes to a large unit: 18933736Ki is 18Gi.
+func binary(amount string) string {
+	q, err := resource.ParseQuantity(amount)
+	if err != nil {
+		return amount
+	}
+	value, unit := float64(q.Value()), 0
+	units := []string{"", "Ki", "Mi", "Gi", "Ti"}
+	for ; value >= 1024 && unit < len(units)-1; unit++ {
+		value /= 1024
+	}
+	return strconv.FormatFloat(value, 'f', 0, 64) + units[unit]
+}

@@ -1,0 +1,102 @@
+package meaning
+
+import (
+	"strings"
+	"testing"
+)
+
+// Requirements: PND-02
+func TestRejectedPodHasAdviceByItsReason(t *testing.T) {
+	for _, tc := range []struct{ reason, message, want string }{
+		{"SysctlForbidden", `forbidden sysctl: "net.core.somaxconn" not allowlisted`, "without sysctl net.core.somaxconn"},
+		{"AppArmor", `Cannot enforce AppArmor: profile "scan" is not loaded`, "load AppArmor profile scan"},
+		{"OutOfpods", "Node didn't have enough resource: pods, requested: 1, used: 110, capacity: 110", "maxPods"},
+		{"OutOfcpu", "Node didn't have enough resource: cpu, requested: 4000, used: 253562, capacity: 254600", "what the node has of cpu"},
+		{"UnexpectedAdmissionError", "Allocate failed due to no healthy devices present; cannot allocate unhealthy devices nvidia.com/mig-1g.5gb, which is unexpected", "check the devices nvidia.com/mig-1g.5gb of the node"},
+		{"UnexpectedAdmissionError", "Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. Requested: 1, Available: 0, which is unexpected", "check the devices nvidia.com/gpu of the node"},
+		{"Evicted", "The node had condition: [DiskPressure]. ", "no longer has the condition DiskPressure"},
+		{"InvalidNodeInfo", "x", "the kubelet of the node refused the pod"},
+	} {
+		end := Ending{Kind: EndRejected, By: ByKubelet, Reason: tc.reason}
+		if got := end.Advice(tc.message); !strings.Contains(got, tc.want) {
+			t.Errorf("%s: %s\nwithout %q", tc.reason, got, tc.want)
+		}
+	}
+}
+
+// Requirements: PND-02
+func TestEvictedPodHasAdviceOnItsLargestContainer(t *testing.T) {
+	end := Ending{Kind: EndEvicted, By: ByKubelet}
+	message := "The node was low on resource: ephemeral-storage. Threshold quantity: 5217230516, available: 4087796Ki. Container dump was using 18933736Ki, request is 0, has larger consumption of ephemeral-storage. "
+	const want = "request ephemeral-storage for container dump, which used 18Gi and requests 0"
+	if got := end.Advice(message); !strings.HasPrefix(got, want) {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if got := end.Advice("The node was low on resource: memory. "); !strings.Contains(got, "the resource that ran low") {
+		t.Error(got)
+	}
+}
+
+// Requirements: PND-02
+func TestTaintOfAStateIsNoReservation(t *testing.T) {
+	for message, want := range map[string][2]string{
+		"node(s) had untolerated taint {node.kubernetes.io/disk-pressure: }":                   {"2 nodes have too little free disk space (taint node.kubernetes.io/disk-pressure)", "free disk space on the nodes"},
+		"node(s) had untolerated taint {node.cilium.io/agent-not-ready: true}":                 {"2 nodes wait for their agent of node.cilium.io (taint node.cilium.io/agent-not-ready)", "check the agent of node.cilium.io"},
+		"node(s) had untolerated taint {node.cloudprovider.kubernetes.io/uninitialized: true}": {"2 nodes wait for their cloud controller (taint node.cloudprovider.kubernetes.io/uninitialized)", "cloud-controller-manager"},
+		"node(s) had untolerated taint {dedicated: batch}":                                     {"2 nodes have an untolerated taint {dedicated: batch}", "with a toleration for the taint {dedicated: batch}"},
+	} {
+		all := UnfitsOf("0/2 nodes are available: 2 " + message + ".")
+		if got := Sentences(all, nil, "node", "nodes"); len(got) != 1 || got[0] != want[0] {
+			t.Errorf("%q, want %q", got, want[0])
+		}
+		if got := all[0].Advice(nil); !strings.Contains(got, want[1]) {
+			t.Errorf("%s: %s", message, got)
+		}
+	}
+}
+
+// Requirements: PND-02
+func TestAdviceOnOwnRulesComesBeforeTaintsOfOtherNodes(t *testing.T) {
+	var kinds []string
+	for _, u := range ForAdvice(UnfitsOf("0/9 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 2 node(s) had untolerated taint {gpu: yes}, 3 node(s) didn't match Pod's node affinity/selector, 3 Insufficient cpu.")) {
+		kinds = append(kinds, string(u.Kind)+" "+u.Name)
+	}
+	const want = "InsufficientResource cpu; NodeAffinity ; Taint gpu: yes; Taint node-role.kubernetes.io/control-plane"
+	if got := strings.Join(kinds, "; "); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// Requirements: PND-02
+func TestUnboundClaimNamesWhatItLacks(t *testing.T) {
+	u := UnfitsOf("0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims.")[0]
+	u.Name = "data"
+	for _, tc := range []struct {
+		claim      Claim
+		want, help string
+	}{
+		{Claim{Name: "data", NoClass: true}, "claim data is not bound: it has no StorageClass, and the cluster has no default one", "is-default-class"},
+		{Claim{Name: "data", StorageClass: "gp2", Provisioner: "ebs.csi.aws.com"}, "claim data is not bound: its provisioner ebs.csi.aws.com has not created a volume", "whether ebs.csi.aws.com is installed"},
+		{Claim{Name: "data", StorageClass: "gp2", Provisioner: "ebs.csi.aws.com", Warning: "quota"}, "claim data is not bound (“quota”)", "StorageClass gp2"},
+	} {
+		claims := []Claim{tc.claim}
+		if got := u.Text(claims); got != tc.want {
+			t.Errorf("%s\nwant %s", got, tc.want)
+		}
+		if got := u.Advice(claims); !strings.Contains(got, tc.help) {
+			t.Errorf("%s\nwithout %s", got, tc.help)
+		}
+	}
+}
+
+// Requirements: PND-02
+func TestNodePoolThatPassedMostChecksHasAdvice(t *testing.T) {
+	a := OfAutoscaler("karpenter", "FailedScheduling", `Failed to schedule pod, incompatible with nodepool "gpu", daemonset overhead={"cpu":"605m"}, did not tolerate gpu=1:NoSchedule; incompatible with nodepool "app", daemonset overhead={"cpu":"605m"}, incompatible requirements, label "team" does not have known values`)
+	const want = "Karpenter adds no node: NodePool gpu has the taint gpu=1:NoSchedule, NodePool app gives its nodes no label team"
+	if got := a.Text(); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if got, _ := a.Advice(); !strings.HasPrefix(got, "have a NodePool give its nodes the label team") {
+		t.Error(got)
+	}
+}

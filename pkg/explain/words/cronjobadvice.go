@@ -1,0 +1,40 @@
+package words
+
+// Advice on CronJobs.
+const (
+	ResumeCronJob       = "resume it; if starts were missed meanwhile, the last of them is made up for at once, unless startingDeadlineSeconds has passed"
+	CheckOverlappingJob = "find out what the Job that is still running does"
+	CheckStalledJob     = "resolve what the Job waits for, or delete it: the CronJob then starts its next Job"
+	DeleteOutdated      = "if the CronJob has been corrected since, delete this Job: the next one has the current template"
+	LimitRunTime        = "if it should have ended by now, give the next Jobs a deadline, after which they fail: set activeDeadlineSeconds in spec.jobTemplate.spec"
+	AllowReplacement    = "if an older Job is worth less than a newer one, end it when the next start is due: set concurrencyPolicy to Replace"
+	StartMissedNow      = "start the missed Job now, if it is still needed"
+	LimitMissedStarts   = "compare the clocks of the control plane's machines, and count only starts of the last minutes as missed: set startingDeadlineSeconds"
+	SetKnownZone        = "set a timeZone that it knows, such as Etc/UTC, or update its time zone data"
+	ReadEventsOfCronJob = "check with its events whether this is still so"
+	CorrectSchedule     = "correct the schedule"
+	FixReplacement      = "find out why the Job cannot be deleted: a missing permission, or an admission webhook"
+	SatisfyPolicy       = "have spec.jobTemplate do what the message asks for, or ask who runs this policy for an exception: the creation is retried automatically"
+	DeleteBlocking      = "to have the CronJob start its next Job without waiting for this one, delete it"
+	FreeJobQuota        = "check the quota, and free up some of it or raise it: delete Jobs that are not needed, or set ttlSecondsAfterFinished in the template to have finished Jobs deleted"
+	CorrectJobTemplate  = "correct spec.jobTemplate; the next Job then has it"
+	RetriedCreation     = "once nothing refuses it, the creation succeeds: it is retried automatically"
+	FindDeletionHolder  = "find out which finalizer keeps it"
+	CorrectRunTemplate  = "if the cause is in the pod template, correct it in spec.jobTemplate of the CronJob; Jobs that exist keep theirs"
+	DeleteStalledJobs   = "find the Jobs that cannot end, and delete them"
+	LetRunsEnd          = "let a run end before the next one starts: give the schedule a longer interval, or set concurrencyPolicy to Forbid, which skips starts"
+	ForbidOverlap       = "start no Job while one runs: set concurrencyPolicy to Forbid; activeDeadlineSeconds in spec.jobTemplate ends Jobs that hang"
+	DeleteManualJobs    = "find the Jobs that are not needed, and delete them"
+	KeepFailedJobs      = "keep the last failed Job, with its pods and logs: set failedJobsHistoryLimit"
+)
+
+// TooShortToStart is the startingDeadlineSeconds below which the controller may miss every start.
+const TooShortToStart = 10
+
+// GiveMoreTimeToStart returns advice on a startingDeadlineSeconds that was exceeded.
+func GiveMoreTimeToStart(seconds int64) string {
+	if seconds < TooShortToStart {
+		return "raise startingDeadlineSeconds: the controller may look at a CronJob only every 10s, so a smaller value may miss every start"
+	}
+	return "raise startingDeadlineSeconds, so that a late start still counts"
+}

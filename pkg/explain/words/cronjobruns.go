@@ -1,0 +1,102 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// startsText says when the CronJob starts Jobs, in words and with the schedule: */90 as minutes means each hour.
+func startsText(r *explain.CronJobReport) string {
+	schedule := wording.Cut(r.Schedule, maxSchedule)
+	switch {
+	case r.EitherDay:
+		return fmt.Sprintf("starts a Job %s (%s; one of the two kinds of days is enough)", r.ScheduleText, schedule)
+	case r.ScheduleText == "" || len(r.ScheduleText) > maxSchedule:
+		return "starts its Jobs (schedule " + schedule + ")"
+	}
+	return fmt.Sprintf("starts a Job %s (%s)", r.ScheduleText, schedule)
+}
+
+// byHandText describes a Job that a user created, and that is newer than those of the schedule.
+func byHandText(r *explain.CronJobReport, now time.Time) (what, why string) {
+	start := "runs its schedule; "
+	if r.LastSchedule == nil {
+		start = "has started no Job on its schedule; "
+	}
+	return start + r.ByHand.Name + ", created by hand, " + runText(r.ByHand, now), r.ByHand.Cause
+}
+
+// replacesText describes a CronJob whose starts end the runs before they have ended by themselves.
+func replacesText(r *explain.CronJobReport, now time.Time) (what, why string) {
+	text := fmt.Sprintf("deletes each run at the next start, before it has ended (concurrencyPolicy Replace): %s so far",
+		wording.Plural(r.Replaced, "Job", "Jobs"))
+	if run := r.Last; run != nil && run.Name != "" && run.State != explain.OwnedRunning {
+		return text + "; the last, " + run.Name + ", " + runText(run, now), run.Cause
+	}
+	return text, ""
+}
+
+// shorterTexts leave more room for a cause. The name of the Job has the name of the CronJob, too.
+func shorterTexts(r *explain.CronJobReport, now time.Time) []string {
+	switch {
+	case r.State == explain.CronJobOverlap && r.Oldest != nil:
+		state := strings.ToLower(string(r.Oldest.State))
+		return []string{
+			fmt.Sprintf("Job %s blocks CronJob %s (Forbid): it %s", r.Oldest.Name, r.Name, runText(r.Oldest, now)),
+			fmt.Sprintf("Job %s is %s and blocks the CronJob (Forbid)", r.Oldest.Name, state),
+			fmt.Sprintf("Job %s blocks its CronJob (Forbid)", r.Oldest.Name),
+		}
+	case r.State == explain.CronJobPileUp && r.Stalled > 0:
+		return []string{fmt.Sprintf("%d of %s are stalled", r.Stalled, wording.Plural(r.Running, "Job", "Jobs"))}
+	case r.State == explain.CronJobScheduled && r.ByHand != nil:
+		return []string{"Job " + r.ByHand.Name + ", created by hand, " + runText(r.ByHand, now)}
+	case r.State == explain.CronJobScheduled && r.Last != nil && r.Last.Name != "":
+		text := runText(r.Last, now)
+		return []string{"The last Job, " + r.Last.Name + ", " + text, "Job " + r.Last.Name + " " + text}
+	}
+	return nil
+}
+
+// endlessText says what lets a Job that runs go on without an end, "" if it has a deadline or is stalled.
+func endlessText(r *explain.CronJobReport) string {
+	if r.Oldest == nil || r.Oldest.State != explain.OwnedRunning || r.ActiveDeadlineSeconds != nil {
+		return ""
+	}
+	text := "the Job has no activeDeadlineSeconds, so it may run forever"
+	if c := r.DefaultCommand; c != nil {
+		text += fmt.Sprintf("; its container %s has no command, so it runs the default one of image %s", c.Container, c.Image)
+	}
+	return text
+}
+
+// retriesLeftText says how far the Job is from its backoffLimit, "" for a Job without failures.
+func retriesLeftText(run *explain.OwnedRun) string {
+	if run == nil || run.Limit == nil || run.Limit.NoRetries || run.Limit.Used > run.Limit.Limit {
+		return ""
+	}
+	what, limit := "retries", run.Limit.Limit
+	if run.Limit.Unit == explain.LimitRestarts {
+		what = "restarts"
+	}
+	return fmt.Sprintf("this Job has used %s %s that its backoffLimit allows", wording.Of(int(run.Limit.Used), int(limit)), what)
+}
+
+// zoneText says that starts may be at another hour, "" if the time zone is known.
+func zoneText(r *explain.CronJobReport) string {
+	if !r.ZoneAssumed || r.Next == nil {
+		return ""
+	}
+	return "no timeZone is set, so the schedule is in the time zone of kube-controller-manager, which is usually UTC"
+}
+
+// lastSuccessText says since when no run has succeeded.
+func lastSuccessText(r *explain.CronJobReport, now time.Time) string {
+	if r.LastSuccess == nil {
+		return "no run has succeeded yet"
+	}
+	return "the last success was at " + moment(r.LastSuccess, now)
+}
