@@ -17,9 +17,7 @@ func TestCheckFailsForAStaleFile(t *testing.T) {
 		t.Error("a file that is missing passes")
 	}
 	assert.NoError(t, run(file, text, false))
-	if err := run(file, text, true); err != nil {
-		t.Errorf("a file that was just written: %v", err)
-	}
+	assert.NoError(t, run(file, text, true), "a file that was just written")
 	data, err := os.ReadFile(file)
 	assert.NoError(t, err)
 	assert.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(data), "--watch", "--wtach", 1)), 0o600))

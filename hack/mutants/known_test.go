@@ -25,9 +25,7 @@ func TestDocumentationHasTheKnownBugs(t *testing.T) {
 	var known []result
 	assert.NoError(t, json.Unmarshal(saved, &known))
 	regressions := regressionsIn(string(requirements))
-	if len(regressions) != allOfREGs {
-		t.Errorf("%d regressions", len(regressions))
-	}
+	assert.Equal(t, len(regressions), allOfREGs)
 	subtle, err := readTable("subtle.txt")
 	assert.NoError(t, err)
 	hasTable(t, "../../docs/internals/proof/known-bugs.md", "known bugs", knownBugs(regressions, mutants, known))

@@ -33,9 +33,7 @@ func TestFilmSharesLines(t *testing.T) {
 	for text, want := range map[string]int{
 		"same": 1, "first": 1, "last": 1, ">a key<": 1, "translate(": 2, "film 4.0s": 1, "50.000%{": 1, "prefers-reduced-motion": 1, ".film{transform:translateX(-0px);": 1, "the &lt;title&gt;": 2, "<script": 0,
 	} {
-		if got := strings.Count(film, text); got != want {
-			t.Errorf("%q occurs %d times, want %d, in\n%s", text, got, want, film)
-		}
+		assert.Equal(t, strings.Count(film, text), want, text, film)
 	}
 	if still := drawn(t, "one\ntwo\n"); strings.Contains(still, "film") || strings.Count(still, "<text") != 3 {
 		t.Errorf("one picture: %s", still)

@@ -135,9 +135,7 @@ func peak(t *testing.T, api *clitest.API, lines []string) (most int64, text stri
 	text = strings.TrimSpace(stderr.String())
 	last := strings.LastIndexByte(text, '\n') + 1
 	kilobytes, err := strconv.ParseInt(text[last:], 10, 64)
-	if err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, err)
 	return kilobytes << 10, text[:last]
 }
 

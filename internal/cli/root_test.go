@@ -102,9 +102,7 @@ func TestVersion(t *testing.T) {
 		if format == "json" && json.Unmarshal([]byte(got.Out), &info) != nil {
 			t.Errorf("not JSON: %q", got.Out)
 		}
-		if err := yaml.UnmarshalStrict([]byte(got.Out), &info); err != nil {
-			t.Errorf("%s: %v", format, err)
-		}
+		assert.NoError(t, yaml.UnmarshalStrict([]byte(got.Out), &info), format)
 		if info != cmdutil.CurrentVersion() || info.Kind != "Version" || info.APIVersion != "batchjob.dev/v1alpha1" {
 			t.Errorf("%s: %+v", format, info)
 		}

@@ -24,9 +24,7 @@ func write(t *testing.T, suites ...Suite) string {
 	assert.NoError(t, file.Write(suites))
 	data, err := os.ReadFile(path)
 	assert.NoError(t, err)
-	if err := junitcheck.Check(strings.NewReader(string(data))); err != nil {
-		t.Errorf("%v\n%s", err, data)
-	}
+	assert.NoError(t, junitcheck.Check(strings.NewReader(string(data))), data)
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
 		t.Errorf("%v is left", entries)
 	}

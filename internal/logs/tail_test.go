@@ -88,9 +88,7 @@ func TestTailOfALogThatIsGone(t *testing.T) {
 	read := &fakeLogs{answers: map[string][]answer{"a": {
 		{text: second + "one\n", err: io.ErrUnexpectedEOF}, {refused: serverError(http.StatusNotFound, "it is gone")},
 	}}}
-	if err := read.tail(testPod("a", 0, corev1.PodFailed), &fakeOutput{}).Run(t.Context()); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, read.tail(testPod("a", 0, corev1.PodFailed), &fakeOutput{}).Run(t.Context()))
 }
 
 func TestTailGivesUpWhatTheServerRefusesToRead(t *testing.T) {

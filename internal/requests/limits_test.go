@@ -140,9 +140,7 @@ func TestLimitIsForEachPartOfAResponse(t *testing.T) {
 	if string(text) != "xxx" || !silent || !is || !failed.Began || len(w.timers) > 0 {
 		t.Errorf("%q, %v, %d timers", text, err, len(w.timers))
 	}
-	if err := response.Body.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, response.Body.Close())
 }
 
 type readerFunc func([]byte) (int, error)

@@ -44,8 +44,6 @@ func TestConnectionsOfOneAddressAreBounded(t *testing.T) {
 			t.Error("a connection that was closed makes no room")
 		}
 		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, <-ended)
 	})
 }

@@ -29,9 +29,7 @@ func run(t *testing.T, handler http.Handler, config *tls.Config) *Server {
 	go func() { done <- s.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("the server ended with %v", err)
-		}
+		assert.NoError(t, <-done, "the server ended with")
 		if conn, err := net.Dial("tcp", s.listener.Addr().String()); err == nil {
 			_ = conn.Close()
 			t.Error("it still listens")

@@ -92,9 +92,7 @@ func TestShutdownWaitsForRequests(t *testing.T) {
 				synctest.Wait()
 				begun := time.Now()
 				cancel()
-				if err := <-ended; err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, <-ended)
 				// Shutdown polls for idle connections.
 				if took := time.Since(begun); took < c.ends || took > c.ends+time.Second {
 					t.Errorf("it ended after %v", took)

@@ -1,7 +1,6 @@
 package apirules
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,9 +16,7 @@ import (
 func look(t *testing.T, template string, volumes []string) []string {
 	t.Helper()
 	var read corev1.PodTemplateSpec
-	if err := yaml.UnmarshalStrict([]byte(template), &read); err != nil {
-		t.Fatalf("%v in %s", err, template)
-	}
+	assert.NoError(t, yaml.UnmarshalStrict([]byte(template), &read), template)
 	var got []string
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&read)
 	assert.NoError(t, err)
@@ -84,9 +81,7 @@ func TestProblemsOfAPodTemplateHaveTheirField(t *testing.T) {
 		plain("", "volumes: [{name: a, configMap: {name: b, defaultMode: 644}}]"):                                        "file-mode-invalid spec.volumes[0].configMap.defaultMode",
 		plain("ports: [{containerPort: 80, hostPort: 81}]", "hostNetwork: true"):                                         "host-port-differs spec.containers[0].ports[0].hostPort",
 	} {
-		if got := look(t, template, nil); !slices.Equal(got, []string{want}) {
-			t.Errorf("%s\n got %q\nwant %q", template, got, want)
-		}
+		assert.SlicesEqual(t, look(t, template, nil), []string{want}, template)
 	}
 }
 

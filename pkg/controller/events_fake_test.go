@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // heard is a recorder that keeps events as "kind reason: message".
@@ -37,9 +39,7 @@ func (h *heard) heard(reason string) bool {
 // want checks the events since the last call.
 func (h *heard) want(t *testing.T, what string, texts ...string) {
 	t.Helper()
-	if !slices.Equal(h.texts, texts) {
-		t.Errorf("%s: said\n%s\nwant\n%s", what, strings.Join(h.texts, "\n"), strings.Join(texts, "\n"))
-	}
+	assert.SlicesEqual(t, h.texts, texts, what, strings.Join(h.texts, "\n"), strings.Join(texts, "\n"))
 	h.texts = nil
 }
 

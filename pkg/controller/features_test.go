@@ -55,9 +55,7 @@ func TestEveryJobIsOursWithoutManagedBy(t *testing.T) {
 	gate := NewFeatureGate()
 	assert.NoError(t, gate.Set("JobManagedBy=false"))
 	instead := Config{FeatureGate: gate, ReplaceBuiltin: true}
-	if err := instead.Validate(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, instead.Validate())
 	instead.setDefaults()
 	if !instead.owns(&batchv1.Job{Spec: batchv1.JobSpec{ManagedBy: ptr.To("example.com/x")}}) {
 		t.Error("the field is looked at")

@@ -29,15 +29,11 @@ func TestThemeStyles(t *testing.T) {
 				if !only.MatchString(got) || ansi.Strip(got) != "x" {
 					t.Fatalf("background %d, style %d: %q", b, role|attribute.style, got)
 				}
-				if strings.HasPrefix(got, "\x1b") != strings.HasSuffix(got, reset) {
-					t.Errorf("background %d, style %d does not end: %q", b, role|attribute.style, got)
-				}
+				assert.Equal(t, strings.HasPrefix(got, "\x1b"), strings.HasSuffix(got, reset), b, role|attribute.style)
 				if !contains(codes(got), attribute.code) {
 					t.Errorf("background %d, style %d lacks %q: %q", b, role|attribute.style, attribute.code, got)
 				}
-				if colored := strings.Contains(got, "38;2;"); colored != ((b == Dark || b == Light) && role != Plain) {
-					t.Errorf("background %d, style %d: color %v: %q", b, role|attribute.style, colored, got)
-				}
+				assert.Equal(t, strings.Contains(got, "38;2;"), ((b == Dark || b == Light) && role != Plain), b, role|attribute.style)
 			}
 		}
 	}

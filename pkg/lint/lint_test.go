@@ -32,9 +32,7 @@ func read(t *testing.T, object string) map[string]any {
 	if err == nil {
 		err = u.UnmarshalJSON(data)
 	}
-	if err != nil {
-		t.Fatalf("%v in %s", err, object)
-	}
+	assert.NoError(t, err, object)
 	return u.Object
 }
 

@@ -28,9 +28,7 @@ func TestRuleNamesAreReadFromTheRules(t *testing.T) {
 	} {
 		var job NamedJob
 		text := fmt.Sprintf(`{"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"a"},"spec":{"podFailurePolicy":{"rules":%s},"parallelism":3}}`, rules)
-		if err := json.Unmarshal([]byte(text), &job); err != nil {
-			t.Errorf("%s: %v", rules, err)
-		}
+		assert.NoError(t, json.Unmarshal([]byte(text), &job), rules)
 		if !slices.Equal(job.RuleNames, want) || (job.RuleNames == nil) != (want == nil) {
 			t.Errorf("%s: got %q, want %q", rules, job.RuleNames, want)
 		}
@@ -67,9 +65,7 @@ func TestTemplateWithNewerFieldsIsKept(t *testing.T) {
 		"of another letter case": {`{"spec":{"template":{"spec":{"hostnetwork":true}}}}`, true},
 	} {
 		var job NamedJob
-		if err := json.Unmarshal([]byte(c.text), &job); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		assert.NoError(t, json.Unmarshal([]byte(c.text), &job), name)
 		_, after, _ := strings.Cut(c.text, `"template":`)
 		if (job.Template != nil) != c.kept || c.kept && !strings.HasPrefix(after, string(job.Template)) {
 			t.Errorf("%s: kept %s", name, job.Template)

@@ -80,9 +80,7 @@ func TestPodFieldsAreWhatIsNeeded(t *testing.T) {
 	var whole []any
 	for _, pod := range pods {
 		whole = append(whole, reads([]string{"metadata", "spec", "status"}, pod))
-		if got := reads(PodFields(), pod); !reflect.DeepEqual(got, whole[len(whole)-1]) {
-			t.Errorf("%s: read with some fields:\n%+v\nwith all:\n%+v", pod.Name, got, whole[len(whole)-1])
-		}
+		assert.DeepEqual(t, reads(PodFields(), pod), whole[len(whole)-1], pod.Name)
 	}
 	for i, path := range PodFields() {
 		others := slices.Delete(slices.Clone(PodFields()), i, i+1)

@@ -403,9 +403,7 @@ func TestMessageLeavesOutTheName(t *testing.T) {
 			p.Conditions = []failurepolicy.Condition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}, {Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
 		}).compute())
 		assert.Equal(t, message, "Pod ns/p has condition DisruptionTarget matching FailJob rule at index 2")
-		if suffix := strings.TrimPrefix(reason, "PodFailurePolicy_"); (suffix == "Disrupted") != (names != "") {
-			t.Errorf("reason %q", reason)
-		}
+		assert.Equal(t, (strings.TrimPrefix(reason, "PodFailurePolicy_") == "Disrupted"), (names != ""), reason)
 	}
 }
 

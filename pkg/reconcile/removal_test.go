@@ -71,9 +71,7 @@ func TestLoweredParallelismRemovesTheLeastAdvanced(t *testing.T) {
 			t.Errorf("to %d: %s", n, planText(plan))
 		}
 		for _, r := range plan.Release {
-			if !strings.Contains(strings.Join(order[:5-n], " "), r.Name) {
-				t.Errorf("to %d: %s goes", n, r.Name)
-			}
+			assert.Contains(t, strings.Join(order[:5-n], " "), r.Name, n)
 			if r.ResourceVersion == "" {
 				t.Errorf("%s may end at this moment", r.Name)
 			}

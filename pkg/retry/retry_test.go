@@ -354,9 +354,7 @@ func TestFamiliesComplete(t *testing.T) {
 			}
 			named := family[dice.IntN(len(family))]
 			r, err := make1(t, named, q, family...)
-			if err != nil {
-				t.Fatalf("seed %d: %v", seed, err)
-			}
+			assert.NoError(t, err, seed)
 			current = started(t, r)
 			current.UID = types.UID(fmt.Sprint(attempt))
 			runs = r.Indexes

@@ -141,7 +141,5 @@ func TestCronJobRunsNow(t *testing.T) {
 // Requirements: CRJ-13.
 func TestRecordedCronJobIsFollowed(t *testing.T) {
 	b := open(t, nightly(), size{80, 24}, func(o *Options) { o.Follow = true })
-	if b.screens.top().Focus().CronJob != nightlyKey {
-		t.Error(b.picture())
-	}
+	assert.Equal(t, b.screens.top().Focus().CronJob, nightlyKey, b.picture())
 }

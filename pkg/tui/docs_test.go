@@ -2,7 +2,6 @@ package tui
 
 import (
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
@@ -29,9 +28,7 @@ func TestDocumentationNamesAllKeysAndMarks(t *testing.T) {
 			switch first := b.Keys()[0]; first {
 			case "up", "down", "left", "right": // They are documented as arrows.
 			default:
-				if !strings.Contains(docs, "`"+first+"`") {
-					t.Errorf("the key %s (%s) is missing", first, b.Help().Desc)
-				}
+				assert.Contains(t, docs, "`"+first+"`", first, b.Help().Desc)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // failedLog returns the logs of twelve failed pods.
@@ -76,9 +77,7 @@ func TestFailedLogsStayWhenPodsFail(t *testing.T) {
 	log := failedLog()
 	log.Lines = append(log.Lines, snapshot.LogLine{Pod: "[index 90 attempt 1]", Text: "later"})
 	b.log(log)
-	if got := b.picture(); strings.Replace(got, "3 of 13", "3 of 12", 1) != strings.Replace(before, ", 72 lines", ", 73 lines", 1) {
-		t.Errorf("before:\n%s\nafter:\n%s", before, got)
-	}
+	assert.Equal(t, strings.Replace(b.picture(), "3 of 13", "3 of 12", 1), strings.Replace(before, ", 72 lines", ", 73 lines", 1), before)
 }
 
 // The focus selects the logs, and esc goes back; no pod is in focus.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 6, 2: the header shows the outcome, the progress and the clocks, whatever the Job's state.
@@ -96,9 +97,7 @@ func TestHeaderFitsNarrowTerminals(t *testing.T) {
 	} {
 		b := open(t, s, size{width, 24}, nil)
 		for i, l := range header(b)[1:] {
-			if !strings.Contains(l, want[i]) {
-				t.Errorf("%d columns: %q, want %q", width, l, want[i])
-			}
+			assert.Contains(t, l, want[i], width)
 		}
 	}
 }

@@ -95,9 +95,7 @@ func TestHelpIsComplete(t *testing.T) {
 		}
 		b.press("?")
 		for _, desc := range want {
-			if !strings.Contains(b.picture(), desc) {
-				t.Errorf("%s: %q is not in the help:\n%s", name, desc, b.picture())
-			}
+			assert.Contains(t, b.picture(), desc, name)
 		}
 	}
 }

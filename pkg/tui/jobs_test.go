@@ -213,9 +213,7 @@ func TestEnterOpensAJob(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{80, 24}, allNamespaces)
 	b.View()
 	b.press("s", "j", "down", "k", "enter")
-	if want := (types.NamespacedName{Namespace: "etl", Name: "nightly-report-29920576"}); b.focus.looked.Job != want {
-		t.Errorf("looks at %v", b.focus.looked)
-	}
+	assert.Equal(t, b.focus.looked.Job, (types.NamespacedName{Namespace: "etl", Name: "nightly-report-29920576"}), b.focus.looked)
 	b.press("q")
 	b.View()
 	b.press("G", "up", "e")

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // someYAML is a manifest of 60 lines.
@@ -73,9 +75,7 @@ func TestYAMLOfWhatIsUnderTheCursor(t *testing.T) {
 	shows(b, "pod "+pod)
 	b.press("esc", "enter")
 	b.do(b.press("Y"))
-	if want := []string{"three-causes/", "three-causes/" + pod, "three-causes/" + pod}; fmt.Sprint(*read) != fmt.Sprint(want) {
-		t.Errorf("read %q, not %q", *read, want)
-	}
+	assert.Equal(t, fmt.Sprint(*read), fmt.Sprint([]string{"three-causes/", "three-causes/" + pod, "three-causes/" + pod}), *read)
 	b.press("esc")
 	b.o.YAML = func(context.Context, types.NamespacedName, string) (string, error) {
 		return "", errors.New("no permission to get pods\x1b[2J")

@@ -118,9 +118,7 @@ func TestReplayReproducesRecordings(t *testing.T) {
 		if len(differences) == 0 {
 			same++
 		}
-		if listed := slices.Contains(unseen, name); listed != (len(differences) > 0) {
-			t.Errorf("%s is listed as different: %t, but the replay differs in %q", name, listed, differences)
-		}
+		assert.Equal(t, slices.Contains(unseen, name), (len(differences) > 0), name, differences)
 	}
 	t.Logf("%d of %d reports on Jobs that have finished are reproduced", same, jobs)
 }

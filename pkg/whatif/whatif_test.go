@@ -1,7 +1,6 @@
 package whatif_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,8 +129,6 @@ func TestPoliciesOfAManifest(t *testing.T) {
 		for _, c := range whatif.Changes(h.Job, job) {
 			got = append(got, c.Field)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s changes %q, want %q", policies, got, want)
-		}
+		assert.SlicesEqual(t, got, want, policies)
 	}
 }

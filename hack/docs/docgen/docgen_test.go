@@ -44,9 +44,7 @@ func TestReferenceIsComplete(t *testing.T) {
 			}
 		})
 	}
-	if n := strings.Count(text, "`--as-group "); n != 1 {
-		t.Errorf("--as-group is explained %d times", n)
-	}
+	assert.Equal(t, strings.Count(text, "`--as-group "), 1, "--as-group is explained")
 	if i, j := strings.Index(text, "## status\n"), strings.Index(text, "## controller\n"); i < 0 || j < i {
 		t.Error("verbs are not in the order of help")
 	}

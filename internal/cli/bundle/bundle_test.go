@@ -57,9 +57,7 @@ func TestBundleHasTheEvidence(t *testing.T) {
 	if methods := api.Methods(); len(methods) != 1 || !methods[http.MethodGet] {
 		t.Errorf("methods %v", methods)
 	}
-	if names := entries(t, folder); len(names) != 1 {
-		t.Errorf("files %q", names)
-	}
+	assert.Equal(t, len(entries(t, folder)), 1, "files")
 	program.Run(t, api.API, "bundle", "train", "-f", file).Want(t, 1, "", "already exists")
 	if piped := program.Run(t, api.API, "bundle", "train", "-f", "-"); piped.Code != 0 || len(readBundle(t, []byte(piped.Out)).Pods) != 1 {
 		t.Errorf("to stdout: exit %d, %q", piped.Code, piped.ErrOut)
@@ -120,9 +118,7 @@ func TestBundleThatFailsLeavesNothing(t *testing.T) {
 	if data, err := os.ReadFile(existing); err != nil || string(data) != "mine" {
 		t.Errorf("the existing file holds %q, %v", data, err)
 	}
-	if names := entries(t, folder); len(names) != 2 {
-		t.Errorf("files %q", names)
-	}
+	assert.Equal(t, len(entries(t, folder)), 2, "files")
 	for _, args := range [][]string{{}, {"a", "b"}, {"train", "--redact", "("}, {"train", "--max-log-lines", "-1"}} {
 		if got := program.Run(t, api.API, append([]string{"bundle"}, args...)...); got.Code != 2 {
 			t.Errorf("%q: exit %d, %q", args, got.Code, got.ErrOut)

@@ -132,9 +132,7 @@ func freshLogging(t *testing.T) {
 	t.Helper()
 	assert.NoError(t, logsapi.ResetForTest(nil))
 	t.Cleanup(func() {
-		if err := logsapi.ResetForTest(nil); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, logsapi.ResetForTest(nil))
 	})
 }
 

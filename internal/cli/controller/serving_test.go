@@ -128,9 +128,7 @@ func TestStandbyIsReady(t *testing.T) {
 		answer := httptest.NewRecorder()
 		serving.Probes(o.healthChecks(), o.readyChecks()).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
 		assert.Equal(t, answer.Code == http.StatusOK, c.ready, name, answer.Code, answer.Body)
-		if err := o.healthChecks()["ping"](); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		assert.NoError(t, o.healthChecks()["ping"](), name)
 		if check := o.healthChecks()["leaderElection"]; (check != nil) != slices.Contains(c.args, "--leader-elect") || check != nil && check() != nil {
 			t.Errorf("%s: the check of the election", name)
 		}

@@ -37,9 +37,7 @@ func TestReportOfAFailure(t *testing.T) {
 	server.failTrain("no labels\n\x1b[31min row 7")
 	s.Result().Want(t, cmdutil.ExitJobFailed, "")
 	text := read(t, report)
-	if err := junitcheck.Check(strings.NewReader(text)); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, junitcheck.Check(strings.NewReader(text)))
 	assert.Contains(t, text, `<testcase name="index 1" classname="train" time="1.000">
       <failure type="Failed" message="Container main exited with code 1">Pod train-b: Container main exited with code 1&#xA;`+
 		`Termination message of container main: no labels&#xA;\x1b[31min row 7&#xA;\x1b[31mred&#xA;old line&#xA;boom</failure>`)

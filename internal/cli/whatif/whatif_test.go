@@ -125,7 +125,7 @@ func TestWhatCannotBeAnsweredIsAnError(t *testing.T) {
 		{"backoff-limit", "absent --set backoffLimit=1", cmdutil.ExitError, `job "absent" not found in namespace "ns1"; if bundle or watch --record kept it, use --from FILE`},
 		{"pods-gone", "pods-gone --set backoffLimit=1", cmdutil.ExitError, `what the pods of job "pods-gone" did is not known: they are gone, or never started; if bundle or watch --record kept it, use --from FILE`},
 		{"backoff-limit", "backoff-limit --set kind=Job", cmdutil.ExitError, `unknown field "kind"`},
-		{"backoff-limit", "backoff-limit --set maxFailedIndexes=1", cmdutil.ExitError, "required with maxFailedIndexes"},
+		{"backoff-limit", "backoff-limit --set maxFailedIndexes=1", cmdutil.ExitError, "maxFailedIndexes needs backoffLimitPerIndex"},
 		{"backoff-limit", "backoff-limit --set backoffLimit=many", cmdutil.ExitError, "the policies are not valid"},
 		{"backoff-limit", "backoff-limit --set parallelism=1", cmdutil.ExitUsage, "cannot change parallelism, only"},
 		{"backoff-limit", "backoff-limit --set backoffLimit", cmdutil.ExitUsage, "write FIELD=VALUE"},

@@ -198,9 +198,7 @@ func TestCandidateEndsWithoutTheAnswer(t *testing.T) {
 		store.PrependReactor("create", "leases", func(action clienttesting.Action) (bool, runtime.Object, error) {
 			create := action.(clienttesting.CreateAction)
 			cancel()
-			if err := store.Tracker().Create(create.GetResource(), create.GetObject(), create.GetNamespace()); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, store.Tracker().Create(create.GetResource(), create.GetObject(), create.GetNamespace()))
 			return true, nil, context.Canceled
 		})
 		lead := func(context.Context) error { t.Error("it leads"); return nil }

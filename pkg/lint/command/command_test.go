@@ -12,9 +12,7 @@ import (
 func container(t *testing.T, text string) *corev1.Container {
 	t.Helper()
 	c := &corev1.Container{}
-	if err := yaml.UnmarshalStrict([]byte(text), c); err != nil {
-		t.Fatalf("%v in %s", err, text)
-	}
+	assert.NoError(t, yaml.UnmarshalStrict([]byte(text), c), text)
 	return c
 }
 

@@ -24,9 +24,7 @@ func content(t *testing.T, text string) map[string]any {
 	if err == nil {
 		err = utiljson.Unmarshal(data, &object)
 	}
-	if err != nil {
-		t.Fatalf("%v in %s", err, text)
-	}
+	assert.NoError(t, err, text)
 	return object
 }
 

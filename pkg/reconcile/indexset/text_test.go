@@ -53,9 +53,7 @@ func TestScanAccepts(t *testing.T) {
 	} {
 		var got []Interval
 		for iv, err := range Scan(text) {
-			if err != nil {
-				t.Errorf("%q: %v", text, err)
-			}
+			assert.NoError(t, err, text)
 			got = append(got, iv)
 		}
 		if len(got) != len(want) {

@@ -42,9 +42,7 @@ func check(t *testing.T, table map[string]evaluation) {
 		succeeded, err := indexset.Parse(e.succeeded)
 		assert.NoError(t, err)
 		got, progress := Evaluate(&batchv1.SuccessPolicy{Rules: e.rules}, succeeded, indexset.Set{}, math.MaxInt32)
-		if first := slices.IndexFunc(progress, func(p Progress) bool { return p.Met }); first != got {
-			t.Errorf("%s: got rule %d, and %d is the first that is met", name, got, first)
-		}
+		assert.Equal(t, slices.IndexFunc(progress, func(p Progress) bool { return p.Met }), got, name)
 		for i := range progress {
 			progress[i].Met = false // The table and NoRule determine it.
 			if progress[i].OutOfReach {

@@ -53,9 +53,7 @@ func TestPartOfAGiantIsReported(t *testing.T) {
 				t.Errorf("%s was not measured, and is %s", row.What, number(row.Ours, row.digits))
 			}
 		}
-		if got := strings.Contains(renderTable(rows), "time / floor (3.00 s)"); got != (g.Floor.Seconds > 0) {
-			t.Errorf("after %.0f s of the floor, it is reported: %v", g.Floor.Seconds, got)
-		}
+		assert.Equal(t, strings.Contains(renderTable(rows), "time / floor (3.00 s)"), (g.Floor.Seconds > 0), g.Floor.Seconds)
 	}
 }
 

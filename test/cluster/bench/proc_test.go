@@ -72,9 +72,7 @@ func TestLimitsLifted(t *testing.T) {
 		{[]string{"kube-controller-manager", "--kube-api-qps=20", "--kube-api-burst=10000"}, false},
 		{[]string{"kube-controller-manager", "--kube-api-qps=5000", "--kube-api-burst=30"}, false},
 	} {
-		if err := limitsLifted(c.args); (err == nil) != c.lifted {
-			t.Errorf("%v: got %v", c.args, err)
-		}
+		assert.Equal(t, (limitsLifted(c.args) == nil), c.lifted, c.args)
 	}
 }
 
@@ -98,7 +96,5 @@ func TestProcessThatEndsUnaskedIsReported(t *testing.T) {
 	if got := <-ends; got != short {
 		t.Errorf("%s is reported", got.name)
 	}
-	if err := (*child)(nil).stop(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, (*child)(nil).stop())
 }

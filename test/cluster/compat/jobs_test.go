@@ -170,9 +170,7 @@ func TestRunningJobIsShown(t *testing.T) {
 // and still runs Jobs to their ends, unless the API server drops managedBy.
 func TestControllerRunsJobsOnAnOlderRelease(t *testing.T) {
 	stderr := &startController(t).Stderr
-	if warned := strings.Count(stderr.String(), "warning: Kubernetes v1."); warned != map[bool]int{true: 1}[minor < 35] {
-		t.Errorf("%d warnings on 1.%d: %s", warned, minor, stderr.String())
-	}
+	assert.Equal(t, strings.Count(stderr.String(), "warning: Kubernetes v1."), map[bool]int{true: 1}[minor < 35], minor, stderr.String())
 	ns := namespace(t)
 	example := root + "/examples/stories/kep-3850-story-2-no-retry-for-exit-code-42.yaml"
 	if r := plugin(t, ns, "create", "-f", example); r.Code != 0 {
@@ -181,9 +179,7 @@ func TestControllerRunsJobsOnAnOlderRelease(t *testing.T) {
 	job, err := client.BatchV1().Jobs(ns).Get(t.Context(), "nightly-suites-strict", metav1.GetOptions{})
 	assert.NoError(t, err)
 	dropped := strings.Contains(os.Getenv("BATCHJOB_COMPAT_GATES"), "JobManagedBy=false")
-	if got := ptr.Deref(job.Spec.ManagedBy, ""); (got == "") != dropped {
-		t.Errorf("the Job has managedBy %q", got)
-	}
+	assert.Equal(t, (ptr.Deref(job.Spec.ManagedBy, "") == ""), dropped, "the Job has managedBy")
 	want(t, ns, 3, []string{"Failed", batchv1.JobReasonFailedIndexes}, "wait", job.Name, "--timeout", "3m")
 	events, err := client.CoreV1().Events(ns).List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.kind=Job"})
 	assert.NoError(t, err)

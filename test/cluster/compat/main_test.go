@@ -103,9 +103,7 @@ func namespace(t *testing.T) string {
 func eventually(t *testing.T, what string, reached func(context.Context) bool) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) { return reached(ctx), nil })
-	if err != nil {
-		t.Fatalf("waiting for %s: %v", what, err)
-	}
+	assert.NoError(t, err, what)
 }
 
 // plugin runs the binary in a namespace to completion.
@@ -126,9 +124,7 @@ func want(t *testing.T, ns string, code int, parts []string, args ...string) com
 	}
 	text := strings.Join(strings.Fields(r.Out), " ")
 	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			t.Errorf("%v: it does not say %q:\n%s", args, part, r.Out)
-		}
+		assert.Contains(t, text, part, args, r.Out)
 	}
 	return r
 }

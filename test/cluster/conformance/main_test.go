@@ -38,9 +38,7 @@ func TestHelpHasExamplesAndFlags(t *testing.T) {
 		t.Fatalf("exit code %d, %q", code, &errOut)
 	}
 	for _, part := range []string{"Examples:", "conformance --managed-by example.com/x", "Exit codes:", "-kubeconfig", "-pods", "-o format"} {
-		if !strings.Contains(out.String(), part) {
-			t.Errorf("the help lacks %q:\n%s", part, &out)
-		}
+		assert.Contains(t, out.String(), part, &out)
 	}
 }
 

@@ -33,9 +33,7 @@ func (c completer) after(t *testing.T, config string, args ...string) string {
 	cmd := exec.Command(kubectl, append([]string{"__complete", "batchjob"}, args...)...)
 	cmd.Env = append(os.Environ(), "PATH="+c.path, "KUBECONFIG="+config)
 	out, err := cmd.Output()
-	if err != nil {
-		t.Errorf("%q: %v", args, err)
-	}
+	assert.NoError(t, err, args)
 	var words []string
 	for line := range strings.Lines(string(out)) {
 		word, _, _ := strings.Cut(strings.TrimSpace(line), "\t")

@@ -88,9 +88,7 @@ func TestCronJobWaitsForComplete(t *testing.T) {
 			t.Errorf("Complete since %v, completed at %v", c.LastTransitionTime, job.Status.CompletionTime)
 		}
 		for _, j := range past.job(ns, name) {
-			if (j.Status.CompletionTime != nil) != history.IsFinished(j) {
-				t.Errorf("%s: completionTime %v, conditions %q", name, j.Status.CompletionTime, conditionsOf(j))
-			}
+			assert.Equal(t, (j.Status.CompletionTime != nil), history.IsFinished(j), name, j.Status.CompletionTime, conditionsOf(j))
 		}
 	}
 	eventually(t, "the CronJob to see both runs", func(ctx context.Context) (bool, error) {

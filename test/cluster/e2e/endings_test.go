@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Messages of the built-in controller.
@@ -78,9 +79,7 @@ func untilEnd(t *testing.T, namespace, name string, want ending) *batchv1.Job {
 	if want.resumed {
 		conditions = append([]string{"Suspended=False JobResumed: Job resumed"}, conditions...)
 	}
-	if got := conditionsOf(job); !slices.Equal(got, conditions) {
-		t.Errorf("%s: conditions\n%q, want\n%q", name, got, conditions)
-	}
+	assert.SlicesEqual(t, conditionsOf(job), conditions, name)
 	if !slices.ContainsFunc(past.job(namespace, name), func(j *batchv1.Job) bool { return history.Condition(j, interim) != nil && !history.IsFinished(j) }) {
 		t.Errorf("%s: %s was never there without %s", name, interim, want.terminal)
 	}
@@ -98,9 +97,7 @@ func untilEnd(t *testing.T, namespace, name string, want ending) *batchv1.Job {
 	if (s.CompletionTime != nil) != (want.terminal == batchv1.JobComplete) || s.StartTime == nil {
 		t.Errorf("%s: startTime %v, completionTime %v", name, s.StartTime, s.CompletionTime)
 	}
-	if len(pods) != want.pods {
-		t.Errorf("%s: %d pods were created, want %d", name, len(pods), want.pods)
-	}
+	assert.Equal(t, len(pods), want.pods, name)
 	return job
 }
 

@@ -103,9 +103,7 @@ func wantExplained(t *testing.T, ns, name string, want explained) {
 			n++
 		}
 	}
-	if n+stopped != want.causes {
-		t.Errorf("%s: %d causes, want %d: %+v", name, n+stopped, want.causes, r.Causes)
-	}
+	assert.Equal(t, n+stopped, want.causes, name, r.Causes)
 	text := explainFailure(t, ns, name, "--full")
 	pod, exit := "", false
 	for _, e := range r.Evidence {
@@ -118,9 +116,7 @@ func wantExplained(t *testing.T, ns, name string, want explained) {
 		t.Errorf("%s: pod %q, container and exit code told: %v; %+v", name, pod, exit, r.Evidence)
 	}
 	for _, part := range []string{want.sentence, pod, fmt.Sprintf("Container %s exited with code %d", want.container, want.exitCode), want.ruleName} {
-		if !strings.Contains(strings.Join(strings.Fields(text), " "), part) {
-			t.Errorf("%s: the text does not say %q:\n%s", name, part, text)
-		}
+		assert.Contains(t, strings.Join(strings.Fields(text), " "), part, name, text)
 	}
 }
 
@@ -174,9 +170,7 @@ func TestDeadlineIsExplained(t *testing.T) {
 	finished(t, ns, "simulation")
 	text := strings.Join(strings.Fields(explainFailure(t, ns, "simulation")), " ")
 	for _, part := range []string{"it ran longer than its activeDeadlineSeconds (5s)", "2 pods were stopped when activeDeadlineSeconds", "give the Job more time (activeDeadlineSeconds)"} {
-		if !strings.Contains(strings.ToLower(text), strings.ToLower(part)) {
-			t.Errorf("it does not say %q:\n%s", part, text)
-		}
+		assert.Contains(t, strings.ToLower(text), strings.ToLower(part), part, text)
 	}
 	if out := kubectlBatchjob(t, "wait", "simulation", "--kubeconfig", kubeconfig, "-n", ns); out.Code != 3 || !strings.Contains(out.Out, "DeadlineExceeded") {
 		t.Errorf("wait: exit %d, %s", out.Code, out.Out)

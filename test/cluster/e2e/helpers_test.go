@@ -170,8 +170,6 @@ func pods(t *testing.T, ns, job string) []corev1.Pod {
 func noFinalizers(t *testing.T, ns, job string) {
 	t.Helper()
 	for _, pod := range pods(t, ns, job) {
-		if strings.Contains(strings.Join(pod.Finalizers, " "), batchv1.JobTrackingFinalizer) {
-			t.Errorf("pod %s holds its finalizer", pod.Name)
-		}
+		assert.NotContains(t, strings.Join(pod.Finalizers, " "), batchv1.JobTrackingFinalizer, pod.Name)
 	}
 }

@@ -55,9 +55,7 @@ func TestLocalRestartsDoNotCountAsFailed(t *testing.T) {
 	}))
 	untilEnd(t, ns, "job", complete(reached, completionsReached, 3, 0, "0-2", 3))
 	for _, pod := range past.pods(ns, "job") {
-		if n := pod.Status.ContainerStatuses[0].RestartCount; n != 1 {
-			t.Errorf("the container of %s was restarted %d times", pod.Name, n)
-		}
+		assert.Equal(t, pod.Status.ContainerStatuses[0].RestartCount, 1, pod.Name)
 	}
 }
 

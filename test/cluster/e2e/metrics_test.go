@@ -92,13 +92,9 @@ func TestWhoMayReadMetrics(t *testing.T) {
 		"not a token":         {"/metrics", "nonsense", http.StatusUnauthorized, []string{"token"}},
 	} {
 		code, body := read(t, served+c.path, c.token)
-		if code != c.code {
-			t.Errorf("%s: %d %s", name, code, body)
-		}
+		assert.Equal(t, code, c.code, name, body)
 		for _, text := range c.wantText {
-			if !strings.Contains(body, text) {
-				t.Errorf("%s does not say %s:\n%s", name, text, body)
-			}
+			assert.Contains(t, body, text, name)
 		}
 		if code != http.StatusOK && (strings.Contains(body, "job_controller_") || json.Valid([]byte(body))) {
 			t.Errorf("%s: it tells all the same: %s", name, body)

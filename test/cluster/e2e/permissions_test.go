@@ -70,9 +70,7 @@ func expectLine(t *testing.T, what string, out command.Result, code int, text ..
 		t.Errorf("%s: exit %d, stdout %q, stderr %q", what, out.Code, out.Out, out.ErrOut)
 	}
 	for _, s := range text {
-		if !strings.Contains(out.ErrOut, s) {
-			t.Errorf("%s: stderr %q does not say %q", what, out.ErrOut, s)
-		}
+		assert.Contains(t, out.ErrOut, s, what)
 	}
 }
 
@@ -143,9 +141,7 @@ func TestFinalizersPermissionIsNeededToCreatePods(t *testing.T) {
 		list, err := client.CoreV1().Events(ns).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=" + job.Name + ",reason=FailedCreate"})
 		return err == nil && slices.ContainsFunc(list.Items, func(e corev1.Event) bool { return strings.Contains(e.Message, "blockOwnerDeletion") }), err
 	})
-	if list := pods(t, ns, job.Name); len(list) != 0 {
-		t.Errorf("%d pods were created all the same", len(list))
-	}
+	assert.Equal(t, len(pods(t, ns, job.Name)), 0)
 }
 
 // Without the roles for metrics the controller works, but responds to each scrape with 503: it cannot check who the

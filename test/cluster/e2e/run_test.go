@@ -39,9 +39,7 @@ func readReport(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	assert.NoError(t, err)
-	if err := junitcheck.Check(strings.NewReader(string(data))); err != nil {
-		t.Errorf("%v\n%s", err, data)
-	}
+	assert.NoError(t, junitcheck.Check(strings.NewReader(string(data))), data)
 	return string(data)
 }
 

@@ -138,14 +138,10 @@ func TestKilledReplicaOfThree(t *testing.T) {
 			}
 		}
 	}
-	if held != shards {
-		t.Errorf("the metrics say that %d shards are held", held)
-	}
+	assert.Equal(t, held, shards, "the metrics say that")
 	for _, p := range []*testcluster.Process{second, third, fourth} {
 		assert.Equal(t, stop(t, p), 0, "SIGTERM ends a replica with")
-		if output := strings.Count(p.Stderr.String(), "The API server does not filter by shard"); output != 1 {
-			t.Errorf("a replica says %d times that the API server does not filter", output)
-		}
+		assert.Equal(t, strings.Count(p.Stderr.String(), "The API server does not filter by shard"), 1, "a replica says")
 	}
 	if shares, replicas, err := s.leases(t.Context()); err != nil || replicas != 0 || shares[""] != shards {
 		t.Errorf("%d replicas are left, and the shares are %v, %v", replicas, shares, err)

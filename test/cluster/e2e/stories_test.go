@@ -143,9 +143,7 @@ func TestStoriesAreDocumented(t *testing.T) {
 				t.Errorf("%s is managed by %s", job.Name, ptr.Deref(job.Spec.ManagedBy, "nobody"))
 			}
 		}
-		if want := slices.Sorted(maps.Keys(stories[file])); !slices.Equal(slices.Sorted(slices.Values(names)), want) {
-			t.Errorf("%s holds the Jobs %v, and the tests expect %v", file, names, want)
-		}
+		assert.SlicesEqual(t, slices.Sorted(slices.Values(names)), slices.Sorted(maps.Keys(stories[file])), file, names)
 	}
 }
 

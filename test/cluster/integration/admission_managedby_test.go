@@ -48,9 +48,7 @@ func untilManaged(t *testing.T, client kubernetes.Interface, namespace string) {
 		job, err := client.BatchV1().Jobs(namespace).Create(ctx, named("probe", newJob(managedBy(""))), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err == nil && whose(job) == controller.DefaultManagedBy, nil
 	}
-	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, condition); err != nil {
-		t.Fatalf("the policy does not come into force in %s: %v", namespace, err)
-	}
+	assert.NoError(t, wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, condition), namespace)
 }
 
 // whose returns the managedBy of a Job, or "".

@@ -394,9 +394,7 @@ func TestAdmissionWarnsOfOddNames(t *testing.T) {
 		{strings.Repeat(";", 200_000), -1, "the Job has no podFailurePolicy"},
 	} {
 		given, err := a.dryRun(c.value, c.rules)
-		if err != nil {
-			t.Errorf("%.100q for %d rules: %v", c.value, c.rules, err)
-		}
+		assert.NoError(t, err, c.value, c.rules)
 		if c.wantText == "" && len(given) != 0 || c.wantText != "" && (len(given) != 1 || !strings.Contains(given[0], c.wantText)) {
 			t.Errorf("%.100q for %d rules: warnings %q, want one that says %q", c.value, c.rules, given, c.wantText)
 		}

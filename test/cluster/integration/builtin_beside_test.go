@@ -148,9 +148,7 @@ func TestBeside_AdmissionPoliciesPassTypeChecks(t *testing.T) {
 			t.Errorf("%s: %s: %s", name, warning.FieldRef, warning.Warning)
 		}
 	}
-	if len(a.policies) != 3 {
-		t.Errorf("%d policies, want 3", len(a.policies))
-	}
+	assert.Equal(t, len(a.policies), 3)
 }
 
 var propagations = []metav1.DeletionPropagation{

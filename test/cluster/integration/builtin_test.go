@@ -28,9 +28,7 @@ type builtin struct {
 func startBuiltin(t *testing.T, controllers ...string) *builtin {
 	t.Helper()
 	program, err := apiServer.Leash.Hold(filepath.Join(apiServer.Binaries, "kube-controller-manager"))
-	if err != nil {
-		t.Fatalf("%v; run: make controlplane", err)
-	}
+	assert.NoError(t, err)
 	b := &builtin{t: t, log: &leash.Output{}, ended: make(chan struct{})}
 	b.cmd = exec.Command(program,
 		"--kubeconfig="+adminKubeconfig(t),

@@ -315,9 +315,7 @@ func TestManyRetriesAtOnce(t *testing.T) {
 		}
 		t.Logf("%s%s", c.out.String(), c.errOut.String())
 	}
-	if won != 1 {
-		t.Errorf("%d of them created a Job", won)
-	}
+	assert.Equal(t, won, 1)
 	f.untilComplete("a-retry-1", 6, 0)
 	if ran := f.ranIndexes("a-retry-1"); ran != "2 4" || f.readJob("a-retry-2") != nil {
 		t.Errorf("ran %s; and %v", ran, f.readJob("a-retry-2"))

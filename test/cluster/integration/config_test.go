@@ -66,9 +66,7 @@ func TestPrintedManifestsAreThoseOfKubectl(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"default", "admission", "admission/rule-names", "admission/managed-by", "prometheus"} {
 		want, _ := newKubectl(t).run("", "kustomize", filepath.Join(configFolder, part))
-		if got := printManifests(t, part); got != want {
-			t.Errorf("%s: printed:\n%s\nkubectl kustomize:\n%s", part, got, want)
-		}
+		assert.Equal(t, printManifests(t, part), want, part)
 	}
 }
 

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,9 +79,7 @@ func TestCreatedManifestKeepsItsNames(t *testing.T) {
 			t.Errorf("exit %d, stdout %q", code, out)
 		}
 		for _, want := range wantErrors {
-			if !strings.Contains(errOut, want) {
-				t.Errorf("%s is not in:\n%s", want, errOut)
-			}
+			assert.Contains(t, errOut, want)
 		}
 	}
 	// A Lease of the controller would be visible to all tests that run in parallel.

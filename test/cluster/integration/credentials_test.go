@@ -96,9 +96,7 @@ func TestControllerGoesOnAfterExpiredCredentials(t *testing.T) {
 		counted := m.read("api_calls_total")["api_calls_total{resource=jobs/status,result=forbidden,verb=update}"]
 		return p.wire.answered(statusPut, http.StatusUnauthorized) >= 3 && counted >= 3
 	})
-	if job := f.history.job("a"); countsOf(job) != (counts{active: 2, ready: 2}) {
-		t.Errorf("without valid credentials the Job counts %+v", countsOf(job))
-	}
+	assert.Equal(t, countsOf(f.history.job("a")), (counts{active: 2, ready: 2}), "without valid credentials the Job counts")
 	give(f.tokenFor(account, "second"))
 	f.kubelet.play(everySucceeds)
 	f.untilComplete("a", 4, 1)

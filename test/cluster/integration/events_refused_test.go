@@ -80,9 +80,7 @@ func TestPodThatCannotBeFreed(t *testing.T) {
 			lift()
 			f.untilComplete("a", 3, 0)
 			p.stop()
-			if n := f.eventsOf("a", "FailedPatch"); n != 1 {
-				t.Errorf("it was said %d times", n)
-			}
+			assert.Equal(t, f.eventsOf("a", "FailedPatch"), 1, "it was said")
 		})
 	}
 }

@@ -112,9 +112,7 @@ func TestSmallJobHasEachEventOnce(t *testing.T) {
 			t.Errorf("event %s: about %+v, by %q and %q", e.Reason, e.InvolvedObject, e.Source.Component, e.ReportingController)
 		}
 	}
-	if n := len(sent.recorded(anyWrite)); n != len(want) {
-		t.Errorf("%d requests for %d events", n, len(want))
-	}
+	assert.Equal(t, len(sent.recorded(anyWrite)), len(want))
 }
 
 // telling makes a controller that writes events without the wire, which records the other requests.
@@ -173,7 +171,5 @@ func TestLongestNameFitsAnEvent(t *testing.T) {
 	if e.Type != corev1.EventTypeWarning || e.Message != c.Message || len(e.Reason) != 128 || e.InvolvedObject.UID != job.UID {
 		t.Errorf("the event is %s %q %q about %s, and the condition says %q", e.Type, e.Reason, e.Message, e.InvolvedObject.UID, c.Message)
 	}
-	if n := f.eventsOf("a", c.Reason); n != 1 {
-		t.Errorf("the event is there %d times", n)
-	}
+	assert.Equal(t, f.eventsOf("a", c.Reason), 1, "the event is there")
 }

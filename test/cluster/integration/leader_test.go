@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The leader of two replicas crashes at each of its writes, before the API server receives it or before the response
@@ -121,9 +122,7 @@ func TestNextLeaderLeadsAtOnce(t *testing.T) {
 	f.wantPodsEver(3)
 	f.untilReleased()
 	standby.stop()
-	if holder := f.holder(); holder != "" {
-		t.Errorf("the Lease is held by %q, and nobody is there", holder)
-	}
+	assert.Equal(t, f.holder(), "", "the Lease is held by")
 }
 
 // A write of a leader is in flight for so long that another one leads when it arrives.

@@ -93,9 +93,7 @@ func TestLintRejectsTheMistakesThatTheAPIServerRejects(t *testing.T) {
 	}
 	answers := inParallel(all, func(one tried) string {
 		message, err := s.send(t.Context(), one.object)
-		if err != nil {
-			t.Errorf("%s: %v", one.mutation.Manifest, err)
-		}
+		assert.NoError(t, err, one.mutation.Manifest)
 		return message
 	})
 	refused := 0

@@ -84,9 +84,7 @@ func repeated(change string) string {
 func decoded(t *testing.T, text string) map[string]any {
 	t.Helper()
 	object := map[string]any{}
-	if err := yaml.Unmarshal([]byte(text), &object); err != nil {
-		t.Fatalf("%v in %.200s", err, text)
-	}
+	assert.NoError(t, yaml.Unmarshal([]byte(text), &object), text)
 	return object
 }
 

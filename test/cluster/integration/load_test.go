@@ -49,9 +49,7 @@ func TestJobLargerThanRecommendedCompletes(t *testing.T) {
 	f.kubelet.fail(f.indexOfJob("a", indexes-1))
 	f.untilPods(left, "active again", history.IsActive)
 	f.kubelet.play(everySucceeds)
-	if done := f.untilComplete("a", indexes, 1); done.Status.CompletedIndexes != "0-100000" {
-		t.Errorf("completedIndexes is %q", done.Status.CompletedIndexes)
-	}
+	assert.Equal(t, f.untilComplete("a", indexes, 1).Status.CompletedIndexes, "0-100000", "completedIndexes")
 	f.wantPodsEver(left + 1)
 }
 

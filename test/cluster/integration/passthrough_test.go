@@ -7,6 +7,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Pods get the schedulingGroup of the template, and no other object is created for it.
@@ -24,9 +26,7 @@ func TestSchedulingGroupIsPassedOn(t *testing.T) {
 				t.Fatalf("the API server stored %v", stored.Spec.Template.Spec.SchedulingGroup)
 			}
 			for _, pod := range f.untilActive(2) {
-				if !reflect.DeepEqual(pod.Spec.SchedulingGroup, group) {
-					t.Errorf("pod %s is of the group %v", pod.Name, pod.Spec.SchedulingGroup)
-				}
+				assert.DeepEqual(t, pod.Spec.SchedulingGroup, group, pod.Name)
 			}
 			f.kubelet.play(everySucceeds)
 			f.untilComplete("a", 2, 0)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Pods of a Deployment come, change and go, and the watch delivers only its own bookmarks. It does deliver pods of
@@ -50,9 +51,7 @@ func TestPodsOfOthers(t *testing.T) {
 	if n := change(*metav1.NewControllerRef(other, batchv1.SchemeGroupVersion.WithKind("Job")), corev1.RestartPolicyNever); n < others*bookmarks {
 		t.Errorf("%d bytes about %d pods of another controller's Job", n, others)
 	}
-	if n := p.runtime.Pods(); n != 0 {
-		t.Errorf("the cache has %d pods", n)
-	}
+	assert.Equal(t, p.runtime.Pods(), 0, "the cache")
 }
 
 func aboutPods(c call) bool { return !c.watch && c.resource == "pods" }

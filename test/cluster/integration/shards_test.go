@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -140,12 +139,8 @@ func TestReplicasShareAllNamespaces(t *testing.T) {
 				f.untilComplete("b", 2, 0)
 				f.untilReleased()
 			}
-			if foreign := second.foreign.Load(); (foreign == 0) != filtered {
-				t.Errorf("%d objects of other shards, and the API server filters: %v", foreign, filtered)
-			}
-			if !strings.Contains(second.log.String(), "Watching") {
-				t.Errorf("the log is %s", second.log)
-			}
+			assert.Equal(t, (second.foreign.Load() == 0), filtered)
+			assert.Contains(t, second.log.String(), "Watching", second.log)
 		})
 	}
 }
@@ -164,8 +159,6 @@ func TestShardOfSomeNamespaces(t *testing.T) {
 	f.untilComplete("a", 2, 0)
 	for i, p := range processes {
 		p.stop()
-		if calls := len(p.wire.recorded(everyCall)); (calls > 0) != shard.Of(i, 2).Contains(f.namespace) {
-			t.Errorf("shard %d made %d requests", i, calls)
-		}
+		assert.Equal(t, (len(p.wire.recorded(everyCall)) > 0), shard.Of(i, 2).Contains(f.namespace), i)
 	}
 }

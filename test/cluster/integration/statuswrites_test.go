@@ -214,9 +214,7 @@ func TestLargestStatusIsStored(t *testing.T) {
 				s.CompletedIndexes, s.FailedIndexes, s.Succeeded = c.completed, &c.failed, c.succeeded
 				s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
 			}})
-			if err != nil {
-				t.Fatalf("writing %d bytes of indexes: %v", size, err)
-			}
+			assert.NoError(t, err, size)
 			f.untilSeen(stored)
 			f.startController()
 			f.wantIndexes(f.untilFinished("a", batchv1.JobFailed, c.reason, c.succeeded, 0), c.completed, c.failed)

@@ -72,9 +72,7 @@ func TestAPIServerSetsDefaults(t *testing.T) {
 		"policy":   {[]jobOption{withRules(1)}, batchv1.Failed},
 		"no-rules": {[]jobOption{failurePolicy()}, batchv1.Failed},
 	} {
-		if got := ptr.Deref(s.store(name, c.options...).Spec.PodReplacementPolicy, ""); got != c.want {
-			t.Errorf("Job %s has podReplacementPolicy %q by default, want %q", name, got, c.want)
-		}
+		assert.Equal(t, ptr.Deref(s.store(name, c.options...).Spec.PodReplacementPolicy, ""), c.want, name)
 	}
 	if limit := ptr.Deref(s.store("limited", indexed(3), perIndexLimit(1)).Spec.BackoffLimit, 0); limit != 1<<31-1 {
 		t.Errorf("backoffLimit is %d by default", limit)

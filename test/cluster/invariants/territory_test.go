@@ -65,9 +65,7 @@ func TestTerritoryFindsForeignWrites(t *testing.T) {
 func TestTerritoryReportsWhatItDidNotSee(t *testing.T) {
 	t.Parallel()
 	territory := NewTerritory("batchjob.dev/controller")
-	if got := territory.Missing(); len(got) != 4 {
-		t.Errorf("of no Jobs it misses %q", got)
-	}
+	assert.Equal(t, len(territory.Missing()), 4, "of no Jobs it misses")
 	for _, s := range []*story{
 		storyOf(nil).edit(jobWrittenBy("renamed", "status")),
 		storyOf(of(nil)).edit(jobWrittenBy(builtInManager, "status")),

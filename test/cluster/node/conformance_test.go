@@ -24,9 +24,7 @@ func TestConformanceWithRealContainers(t *testing.T) {
 			r, err := command.Run(t.Context(), 15*time.Minute, "", filepath.Join(root, "bin", "conformance"), args...)
 			assert.NoError(t, err)
 			if dir := os.Getenv("BATCHJOB_CONFORMANCE_REPORTS"); dir != "" {
-				if err := os.WriteFile(filepath.Join(dir, "node-"+name+".json"), []byte(r.Out), 0o600); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, os.WriteFile(filepath.Join(dir, "node-"+name+".json"), []byte(r.Out), 0o600))
 			}
 			var report struct {
 				Cases []struct {
@@ -34,9 +32,7 @@ func TestConformanceWithRealContainers(t *testing.T) {
 					Problems     []struct{ Expected, Seen string }
 				}
 			}
-			if err := json.Unmarshal([]byte(r.Out), &report); err != nil {
-				t.Fatalf("%v\n%s", err, r.ErrOut)
-			}
+			assert.NoError(t, json.Unmarshal([]byte(r.Out), &report), r.ErrOut)
 			results := map[string]int{}
 			for _, c := range report.Cases {
 				if results[c.Result]++; c.Result == "fail" {

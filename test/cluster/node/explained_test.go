@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The tests compare fields of the JSON output, and texts of the cluster. Sentences come from the JSON output, too, so that
@@ -28,9 +29,7 @@ type jobEnd struct {
 
 func wantComplete(t *testing.T, ns, name string) {
 	t.Helper()
-	if end := waitFor(t, ns, name, 0); end.Outcome != string(batchv1.JobComplete) {
-		t.Errorf("%s: %+v", name, end)
-	}
+	assert.Equal(t, waitFor(t, ns, name, 0).Outcome, string(batchv1.JobComplete), name)
 }
 
 // wantFailed waits until a Job ends; it must be Failed with this reason.
@@ -64,9 +63,7 @@ func explained(t *testing.T, ns, name string) *explain.Report {
 
 func decode(t *testing.T, text string, into any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(text), into); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(text), into), text)
 }
 
 // wantPage checks that the page on a finished Job shows all evidence and advice of its report, and returns the page.

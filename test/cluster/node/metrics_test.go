@@ -35,9 +35,7 @@ func TestMetricsAreServedWithTLS(t *testing.T) {
 			leaders++
 		}
 	}
-	if leaders != 1 {
-		t.Errorf("%d pods say that they lead", leaders)
-	}
+	assert.Equal(t, leaders, 1)
 	wantMetrics(t, service.Spec.ClusterIP, reader, other)
 }
 
@@ -66,9 +64,7 @@ func wantMetrics(t *testing.T, host, reader, other string) string {
 		}
 	}
 	code, body := get(t, asking, url, reader)
-	if code != http.StatusOK {
-		t.Errorf("%s: %d %s", url, code, body)
-	}
+	assert.Equal(t, code, http.StatusOK, url, body)
 	wantParts(t, url, body, []string{"leader_election_master_status", "process_resident_memory_bytes", "job_controller_"})
 	return body
 }

@@ -73,9 +73,7 @@ func runLongJob(t *testing.T) (unharmed func()) {
 			t.Errorf("the Job's status is %+v", status)
 		}
 		all := pods(t.Context(), t, ns, jobPods("long"))
-		if len(all) != completions {
-			t.Errorf("it has %d pods, want %d", len(all), completions)
-		}
+		assert.Equal(t, len(all), completions)
 		for _, pod := range all {
 			if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
 				t.Errorf("pod %s was not let go", pod.Name)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The verdict finds each kind of violation (STV-25, PRP-24): a status that breaks a rule, a second pod of an index, too
@@ -67,7 +68,5 @@ func TestVerdictFindsEachViolation(t *testing.T) {
 		}
 	}
 	log := "E1 \"Sync failed\" err=\"writing the status: Job.batch \\\"x\\\" is invalid: status.ready: Invalid value\"\n"
-	if got := badLines("I0 all is well\n" + log); len(got) != 1 {
-		t.Errorf("bad lines %q", got)
-	}
+	assert.Equal(t, len(badLines("I0 all is well\n"+log)), 1, "bad lines")
 }

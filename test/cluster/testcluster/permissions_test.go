@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // The verdict on permissions finds a rejected request, an unused permission, and a permission that was used only in
@@ -31,9 +33,7 @@ func TestVerdictFindsUnusedPermissions(t *testing.T) {
 		}
 		return u.misfits(may)
 	}
-	if problems := misfits(may, did); len(problems) != 0 {
-		t.Errorf("all is used: %q", problems)
-	}
+	assert.Equal(t, len(misfits(may, did)), 0, "all is used")
 	for text, c := range map[string]struct {
 		more Permission
 		did  auditEvent

@@ -3,6 +3,8 @@ package measure
 import (
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 type node struct {
@@ -33,8 +35,6 @@ func TestSizeOfValues(t *testing.T) {
 		"map":           {[]any{map[int64]int64{1: 2}}, 48 + 144},
 		"large values":  {[]any{map[int64][200]byte{1: {}}}, 48 + 144 + 208},
 	} {
-		if got := Size(c.values...); got != c.want {
-			t.Errorf("%s: %d bytes, want %d", what, got, c.want)
-		}
+		assert.Equal(t, Size(c.values...), c.want, what)
 	}
 }

@@ -71,9 +71,7 @@ func alerts(t *testing.T) (all []rule) {
 func (s series) check(t *testing.T, where, expression string) (labels []string) {
 	t.Helper()
 	q, err := parse(expression)
-	if err != nil {
-		t.Errorf("%s: %v, in %s", where, err, expression)
-	}
+	assert.NoError(t, err, where, expression)
 	for _, selector := range q.selectors {
 		if _, there := s[selector.metric]; !there {
 			t.Errorf("%s: the controller serves no %s", where, selector.metric)
@@ -120,9 +118,7 @@ func TestAlertsQueryServedMetrics(t *testing.T) {
 		for _, q := range templated(description) {
 			served.check(t, alert.Alert+", description", q)
 			// A second controller in another namespace of the cluster has the same job.
-			if strings.Count(q, "{") != strings.Count(q, "namespace='x'") {
-				t.Errorf("%s: its description tells of other controllers too: %s", alert.Alert, q)
-			}
+			assert.Equal(t, strings.Count(q, "{"), strings.Count(q, "namespace='x'"), alert.Alert, q)
 		}
 	}
 }
@@ -140,14 +136,10 @@ func TestEveryAlertHasARunbook(t *testing.T) {
 		got = append(got, page[heading[2]:heading[3]])
 		section, _, _ := strings.Cut(page[heading[1]:], "\n### ")
 		for _, part := range []string{"**What it means.**", "**What users notice.**", "**Look.**", "**Likely causes.**", "**Do.**", "**It resolves**"} {
-			if !strings.Contains(section, part) {
-				t.Errorf("the runbook of %s has no %s", got[len(got)-1], part)
-			}
+			assert.Contains(t, section, part, got[len(got)-1])
 		}
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("runbooks are of %v, alerts are %v", got, want)
-	}
+	assert.SlicesEqual(t, got, want, "runbooks are of")
 	if contents := regexp.MustCompile(`\(#(batchjob[a-z]+)\)`).FindAllString(page, -1); len(contents) < len(want) {
 		t.Errorf("the page links to %d of its sections", len(contents))
 	}

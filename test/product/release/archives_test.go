@@ -118,9 +118,7 @@ func TestArchivesHaveAllFiles(t *testing.T) {
 		for name, source := range map[string]string{"LICENSE": "LICENSE", "README.md": "README.md", p.completion(): "krew/" + p.completion()} {
 			assert.Equalf(t, string(files[name].data), contents(t, source), "%s: %s differs from %s", p, name, source)
 		}
-		if err := isFor(p, files[p.binary()].data); err != nil {
-			t.Errorf("%s: %v", p, err)
-		}
+		assert.NoError(t, isFor(p, files[p.binary()].data), p)
 		checkBuild(t, p, files)
 	}
 }
@@ -194,13 +192,9 @@ func checkBuild(t *testing.T, p platform, files map[string]file) {
 		t.Errorf("%s: the binary names no modules", p)
 	}
 	for _, dep := range info.Deps {
-		if !strings.Contains(notices, "\n"+dep.Path+" "+dep.Version+"\n") {
-			t.Errorf("%s: THIRD_PARTY_NOTICES lacks %s %s", p, dep.Path, dep.Version)
-		}
+		assert.Contains(t, notices, "\n"+dep.Path+" "+dep.Version+"\n", p, dep.Path, dep.Version)
 	}
-	if !strings.Contains(notices, "Go and its standard library, "+info.GoVersion+"\n") {
-		t.Errorf("%s: THIRD_PARTY_NOTICES lacks Go", p)
-	}
+	assert.Contains(t, notices, "Go and its standard library, "+info.GoVersion+"\n", p)
 }
 
 // checksums maps file names to the checksums in checksums.txt.
@@ -236,9 +230,7 @@ func TestChecksumsAreOfAllFiles(t *testing.T) {
 		t.Fatalf("checksums.txt is of %v, want %v", got, want)
 	}
 	for name, output := range sums {
-		if got := sum(t, name); got != output {
-			t.Errorf("checksums.txt says %s of %s, which has %s", output, name, got)
-		}
+		assert.Equal(t, sum(t, name), output, name)
 	}
 }
 
@@ -262,9 +254,7 @@ func TestBillsOfMaterialsListAllModules(t *testing.T) {
 		if c := bill.Metadata.Component; bill.BomFormat != "CycloneDX" || c.Name != module || c.Version != "v"+made.Version {
 			t.Errorf("%s: a %s of %s %s", p, bill.BomFormat, c.Name, c.Version)
 		}
-		if bill.Metadata.Timestamp != "" {
-			t.Errorf("%s: the bill has the time %s, and differs with each build", p, bill.Metadata.Timestamp)
-		}
+		assert.Equal(t, bill.Metadata.Timestamp, "", p)
 		listed, licensed := map[string]bool{}, 0
 		for _, c := range bill.Components {
 			listed[c.Name+" "+c.Version] = strings.HasPrefix(c.Purl, "pkg:golang/")

@@ -104,9 +104,7 @@ func TestKrewManifestOfTheArchives(t *testing.T) {
 	for _, entry := range p.Spec.Platforms {
 		on := platform{entry.Selector.MatchLabels["os"], entry.Selector.MatchLabels["arch"]}
 		seen[on] = true
-		if want := releases + "v" + made.Version + "/" + on.archive(); entry.URI != want {
-			t.Errorf("%s: the URI is %s, want %s", on, entry.URI, want)
-		}
+		assert.Equal(t, entry.URI, releases+"v"+made.Version+"/"+on.archive(), on)
 		if got := sum(t, on.archive()); entry.Sha256 != got || entry.Bin != on.binary() {
 			t.Errorf("%s: %s with the sum %s, want %s with %s", on, entry.Bin, entry.Sha256, on.binary(), got)
 		}
@@ -132,9 +130,7 @@ func TestKrewManifestOfTheArchives(t *testing.T) {
 func TestKrewManifestOfTheRepository(t *testing.T) {
 	changing := regexp.MustCompile(`(?m)^#.*\n|v[0-9]+\.[0-9]+\.[0-9]+[^/_\s]*|[0-9a-f]{64}`)
 	ours, built := contents(t, "krew", "batchjob.yaml"), contents(t, "dist", "krew", "batchjob.yaml")
-	if changing.ReplaceAllString(ours, "") != changing.ReplaceAllString(built, "") {
-		t.Errorf("krew/batchjob.yaml is\n%s\nwhile GoReleaser makes\n%s", ours, built)
-	}
+	assert.Equal(t, changing.ReplaceAllString(ours, ""), changing.ReplaceAllString(built, ""), ours, built)
 	k := newKrew(t)
 	k.run(k.validate, "-skip-install", "-manifest", filepath.Join(root, "krew", "batchjob.yaml"))
 }
@@ -176,9 +172,7 @@ func TestKrewInstallsTheLocalArchive(t *testing.T) {
 		t.Errorf("krew says\n%s", out)
 	}
 	assert.Contains(t, k.run("kubectl", "batchjob", "version", "--client"), "v"+made.Version, "the version")
-	if words := k.run("kubectl", "__complete", "batchjob", "expl"); strings.Contains(words, "explain-failure") {
-		t.Errorf("krew made completion work: then the caveats need not tell how\n%s", words)
-	}
+	assert.NotContains(t, k.run("kubectl", "__complete", "batchjob", "expl"), "explain-failure")
 	var script strings.Builder
 	for line := range strings.Lines(parsed(t, contents(t, "dist", "krew", "batchjob.yaml")).Spec.Caveats) {
 		if command, ok := strings.CutPrefix(line, "  "); ok {
@@ -186,9 +180,7 @@ func TestKrewInstallsTheLocalArchive(t *testing.T) {
 		}
 	}
 	k.run("/bin/sh", "-ec", script.String())
-	if words := k.run("kubectl", "__complete", "batchjob", "expl"); !strings.Contains(words, "explain-failure") {
-		t.Errorf("after what the caveats say, %q completes to\n%s", "expl", words)
-	}
+	assert.Contains(t, k.run("kubectl", "__complete", "batchjob", "expl"), "explain-failure", "expl")
 	k.run("kubectl", "krew", "uninstall", "batchjob")
 	if out, err := k.try("kubectl", "batchjob", "version", "--client"); err == nil {
 		t.Errorf("after its uninstallation the plugin still says\n%s", out)

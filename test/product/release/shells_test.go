@@ -23,9 +23,7 @@ func install(t *testing.T) (folder, path string) {
 	t.Helper()
 	folder = t.TempDir()
 	out, err := exec.Command("tar", "-xzf", filepath.Join(dist, here(t).archive()), "-C", folder).CombinedOutput()
-	if err != nil {
-		t.Fatalf("tar: %v\n%s", err, out)
-	}
+	assert.NoError(t, err, out)
 	return folder, strings.Join([]string{folder, tools, "/usr/bin", "/bin"}, ":")
 }
 
@@ -69,13 +67,9 @@ func TestUnpackedPluginWorks(t *testing.T) {
 		cmd := exec.Command(filepath.Join(tools, "kubectl"), strings.Fields(command)...)
 		cmd.Env = []string{"PATH=" + path, "KUBECONFIG=" + config, "HOME=" + t.TempDir()}
 		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Errorf("%s: %v\n%s", command, err, out)
-		}
+		assert.NoError(t, err, command, out)
 		for _, text := range want {
-			if !strings.Contains(string(out), text) {
-				t.Errorf("%s does not say %q but\n%s", command, text, out)
-			}
+			assert.Contains(t, string(out), text, command, out)
 		}
 	}
 }

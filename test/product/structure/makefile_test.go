@@ -110,9 +110,7 @@ func TestEveryStepOfCIIsAJob(t *testing.T) {
 	steps := read(".ci/run", `(?m)^steps=\(controlplane (.*)\)$`)
 	jobs := read(".github/workflows/ci.yaml", `(?s)target:\n((?: +- [^\n]+\n)+)`)
 	jobs = slices.DeleteFunc(jobs, func(word string) bool { return word == "-" || word == "snapshot" })
-	if !slices.Equal(jobs, steps) {
-		t.Errorf("the workflow runs %v, .ci/run %v", jobs, steps)
-	}
+	assert.SlicesEqual(t, jobs, steps, "the workflow runs")
 	for _, target := range read("Makefile", `(?m)^presubmit: (test .*) ##`) {
 		if !slices.Contains(steps, target) {
 			t.Errorf("CI does not run make %s, a part of make presubmit", target)

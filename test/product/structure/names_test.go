@@ -50,8 +50,6 @@ func TestProblemOfName(t *testing.T) {
 		"TestPoliciesTellOfReplacement": true, "TestSaidIsBounded": true, "TestListSaysWhyJobsFail": true,
 		"TestGeneratedNameKeepsTheIndex": false, "TestBeside_Leader": false, "TestHTTP2IsUsed": false, "TestTelltale": false, "TestExit137": false,
 	} {
-		if problem := problemOfName(name); (problem != "") != wrong {
-			t.Errorf("%s: %q", name, problem)
-		}
+		assert.Equal(t, (problemOfName(name) != ""), wrong, name)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,18 +16,12 @@ func TestEveryFolderOfTestsIsOnThePageOfItsWing(t *testing.T) {
 	for _, wing := range folders(t, filepath.Join(root, "test")) {
 		wings = append(wings, wing)
 		page, err := os.ReadFile(filepath.Join(root, "test", wing, "README.md"))
-		if err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, err)
 		for _, folder := range folders(t, filepath.Join(root, "test", wing)) {
-			if !strings.Contains(string(page), "`"+folder+"`") {
-				t.Errorf("test/%s/README.md does not say what %s is for", wing, folder)
-			}
+			assert.Contains(t, string(page), "`"+folder+"`", wing, folder)
 		}
 	}
-	if want := []string{"cluster", "kit", "product", "virtual", "world"}; !slices.Equal(wings, want) {
-		t.Errorf("the folders of test are %v, want the wings %v", wings, want)
-	}
+	assert.SlicesEqual(t, wings, []string{"cluster", "kit", "product", "virtual", "world"}, "the folders of test")
 }
 
 // folders returns the names of the folders in a folder that have Go files, at any depth: git leaves others behind.

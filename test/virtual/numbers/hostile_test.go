@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
@@ -83,9 +84,7 @@ func checkTexts(t *testing.T, m *moment, bad *regexp.Regexp) {
 			t.Errorf("%v: %s has %d bytes", m, o.name, len(o.text))
 		}
 		if o.name == "json" {
-			if err := json.Unmarshal([]byte(o.text), &explain.Report{}); err != nil {
-				t.Errorf("%v: %v", m, err)
-			}
+			assert.NoError(t, json.Unmarshal([]byte(o.text), &explain.Report{}), m)
 		}
 	}
 }

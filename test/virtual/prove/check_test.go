@@ -35,9 +35,7 @@ func TestChoicesDetermineTheState(t *testing.T) {
 		s := allWorlds()[int(seed)%len(allWorlds())]
 		path, since, want := randomWalk(s, seed)
 		again := s.replayed(path, 0)
-		if got := again.fingerprint(); got != want {
-			t.Errorf("%s, seed %d: %v, and then %v", s.name, seed, want, got)
-		}
+		assert.Equal(t, again.fingerprint(), want, s.name, seed)
 		again.abandon()
 		later := s.replayed(path, since)
 		assert.Equalf(t, later.fingerprint(), want, "%s, seed %d: hashed from depth %d of %d", s.name, seed, since, len(path))
@@ -87,9 +85,7 @@ func TestReductionsKeepVerdicts(t *testing.T) {
 		reduced, full := newSearch(s, limits{}), newSearch(&plain, limits{})
 		reduced.explore(2)
 		full.explore(2)
-		if (reduced.violation == nil) != (full.violation == nil) {
-			t.Errorf("%s: %+v, and without reductions %+v", s.name, reduced.violation, full.violation)
-		}
+		assert.Equal(t, (reduced.violation == nil), (full.violation == nil), s.name, reduced.violation, full.violation)
 		if reduced.violation == nil && (!reduced.complete() || !full.complete() || len(reduced.nodes) >= len(full.nodes)) {
 			t.Errorf("nothing is reduced:\n%v\n%v", reduced, full)
 		}
@@ -228,9 +224,7 @@ func TestHistoryLeadsToItsState(t *testing.T) {
 		for _, line := range s.lines(path) {
 			r.follow(line)
 		}
-		if got := r.fingerprint(); got != want {
-			t.Errorf("%s, seed %d: it leads to %v, want %v:\n%s", s.name, seed, got, want, strings.Join(s.lines(path), "\n"))
-		}
+		assert.Equal(t, r.fingerprint(), want, s.name, seed, strings.Join(s.lines(path), "\n"))
 		r.abandon()
 	}
 }
@@ -260,9 +254,7 @@ func TestSearchContinues(t *testing.T) {
 		t.Fatalf("stopped early: %s", text)
 	}
 	second := newSearch(onePod(), limits{file: file})
-	if len(second.nodes) != len(first.nodes) {
-		t.Errorf("it begins with %d states, not with %d", len(second.nodes), len(first.nodes))
-	}
+	assert.Equal(t, len(second.nodes), len(first.nodes), "it begins with")
 	second.explore(2)
 	if !second.complete() || len(second.nodes) != len(whole.nodes) || second.transitions != whole.transitions {
 		t.Errorf("continued:\n%v\nat once:\n%v", second, whole)
@@ -271,7 +263,5 @@ func TestSearchContinues(t *testing.T) {
 	assert.NoError(t, err)
 	data[0] ^= 1
 	assert.NoError(t, os.WriteFile(file, data, 0o600))
-	if other := newSearch(onePod(), limits{file: file}); len(other.nodes) != 1 {
-		t.Errorf("the search of another program is continued with %d states", len(other.nodes))
-	}
+	assert.Equal(t, len(newSearch(onePod(), limits{file: file}).nodes), 1, "the search of another program is continued with")
 }

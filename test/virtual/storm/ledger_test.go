@@ -114,9 +114,7 @@ func (l ledger) write(t *testing.T, file string) {
 	if err == nil {
 		err = errors.Join(os.MkdirAll(filepath.Dir(file), 0o750), os.WriteFile(file, append(text, '\n'), 0o600))
 	}
-	if err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, err)
 }
 
 // total returns the sums shown in the ledger's table.

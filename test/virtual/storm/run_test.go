@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
@@ -37,9 +38,7 @@ func TestRandomStorms(t *testing.T) {
 	s := &stormRun{files: stormFiles(t), most: scenario.FewerSeeds(shortStorms), entry: newEntry(0)}
 	s.play(t.Context(), t, 2, func() bool { return true })
 	t.Log(s.entry.String())
-	if s.entry.Worlds != s.most {
-		t.Errorf("played %d storms, want %d", s.entry.Worlds, s.most)
-	}
+	assert.Equal(t, s.entry.Worlds, s.most, "played")
 }
 
 // TestEndlessStorms plays random storms for a given time, each seed once in the life of a ledger.
@@ -150,9 +149,7 @@ func (s *stormRun) report(t *testing.T, small *randomStorm, out played) {
 		return
 	}
 	name := filepath.Join(*stormFound, fmt.Sprintf("%s-%d", strings.ToLower(out.invariant()), small.seed))
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	t.Errorf("seed %d: %s: it is in %s", small.seed, first, name)
 }
 

@@ -67,7 +67,5 @@ func TestInterruptedLogsAreReportedOneAtATime(t *testing.T) {
 	const failure = ", retrying: the kubelet of node node cannot be reached (dial tcp: lookup node: no such host)\n"
 	want := "Cannot read the log of pod a, container main" + failure + "The log of pod a, container main can be read again.\nCannot read the log of pod b, container main" + failure
 	assert.Equal(t, errOut.String(), want)
-	if err := p.ReportUnread(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, p.ReportUnread())
 }

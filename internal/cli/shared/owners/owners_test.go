@@ -40,9 +40,7 @@ func TestSpecOfPodsMayBeUnknown(t *testing.T) {
 		"no object":  {"none", false},
 	} {
 		job := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"template": c.template}}}
-		if spec := podSpecOf(job); (spec != nil) != c.known {
-			t.Errorf("%s: %v", name, spec)
-		}
+		assert.Equal(t, (podSpecOf(job) != nil), c.known, name)
 	}
 }
 

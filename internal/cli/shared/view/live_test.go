@@ -74,9 +74,7 @@ func TestLiveListFollowsTheJobs(t *testing.T) {
 	s.until("all are there", func(got *snapshot.Snapshot) bool { return rowNames(got) == "ns1/a ns1/b ns1/c" })
 	api.api.Put(clitest.SimpleJob("ns1", "b", 7))
 	got := s.until("b changed", func(got *snapshot.Snapshot) bool { return got.Jobs.Items[1].Succeeded == 7 })
-	if first.Jobs.Items[0].Succeeded != 1 {
-		t.Errorf("an old Snapshot changed: %+v", first.Jobs.Items[0])
-	}
+	assert.Equal(t, first.Jobs.Items[0].Succeeded, 1, first.Jobs.Items[0])
 	if got.Link.StaleSince != nil {
 		t.Errorf("stale: %+v", got.Link)
 	}
@@ -99,9 +97,7 @@ func TestLiveNameIsWatchedOnceByAFieldSelector(t *testing.T) {
 	s.end()
 	assert.Equal(t, api.requests("fieldSelector=metadata.name%3Db"), 2, api.asked, "requests for the Job: a list and a watch")
 	missing := startLive(t, api, "absent")
-	if err := missing.ended(); cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindNotFound {
-		t.Errorf("%v", err)
-	}
+	assert.Equal(t, cmdutil.KindOf(cmdutil.ExplainError(missing.ended())), cmdutil.KindNotFound)
 	if _, err := missing.source.Next(context.Background(), 1<<60); cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindNotFound {
 		t.Errorf("Next: %v", err)
 	}
@@ -290,15 +286,11 @@ func TestForbiddenJobsEndTheView(t *testing.T) {
 	api.api.DropWatches()
 	began := s.clock.Now()
 	s.untilWithin(30*time.Second, "it is stale", func(got *snapshot.Snapshot) bool { return got.Link.StaleSince != nil })
-	if err := s.ended(); cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindForbidden {
-		t.Errorf("%v", err)
-	}
+	assert.Equal(t, cmdutil.KindOf(cmdutil.ExplainError(s.ended())), cmdutil.KindForbidden)
 	if took := s.clock.Now().Sub(began); took < time.Minute {
 		t.Errorf("it ended after %s", took)
 	}
-	if err := startLive(t, api).ended(); cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindForbidden {
-		t.Errorf("%v", err)
-	}
+	assert.Equal(t, cmdutil.KindOf(cmdutil.ExplainError(startLive(t, api).ended())), cmdutil.KindForbidden)
 }
 
 // Issue 6.6: a deleted Job keeps its last report; a new Job with its name is a different one.

@@ -171,9 +171,7 @@ func runLate(t *testing.T, namespace, managedBy string) []suite.Result {
 	results, err := suite.Run(t.Context(), suite.Config{
 		Client: client, Namespace: namespace, ManagedBy: managedBy, Kubelet: kubelet, Timeout: 2 * time.Minute, Parallel: 16,
 	}, chosen, func(suite.Result) {})
-	if err := kubelet.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, kubelet.Close())
 	assert.NoError(t, err)
 	return results
 }

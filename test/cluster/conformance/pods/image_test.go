@@ -64,9 +64,7 @@ func TestContainerOutlivesSIGTERM(t *testing.T) {
 			_, err := os.Stat(filepath.Join(dir, "slept"))
 			return err == nil, nil
 		})
-		if err != nil {
-			t.Fatalf("the script does not run, before SIGTERM: %v: %v", before, err)
-		}
+		assert.NoError(t, err, before)
 		if before { // The trap is set.
 			assert.NoError(t, errors.Join(cmd.Process.Signal(syscall.SIGTERM), os.Remove(filepath.Join(dir, "slept"))))
 		}
@@ -135,9 +133,7 @@ func write(t *testing.T, file, text string) {
 func TestCommandMayBeKilledWithItsContainer(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[int]bool{137: true, 1: false} {
-		if got := isKilled(fmt.Errorf("command: %w", utilexec.CodeExitError{Code: code, Err: errors.New("it ended")})); got != want {
-			t.Errorf("%d: %v", code, got)
-		}
+		assert.Equal(t, isKilled(fmt.Errorf("command: %w", utilexec.CodeExitError{Code: code, Err: errors.New("it ended")})), want, code)
 	}
 }
 

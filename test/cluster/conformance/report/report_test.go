@@ -36,9 +36,7 @@ func TestFormats(t *testing.T) {
 		assert.NoError(t, example().Write(&out, format))
 		goldenfile.Compare(t, filepath.Join("testdata", "report."+string(format)), out.String())
 		if format == JUnit {
-			if err := junitcheck.Check(&out); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, junitcheck.Check(&out))
 		}
 	}
 }

@@ -44,9 +44,7 @@ func TestInterruptedSuiteStartsNoMoreCases(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &Suite{Config: Config{Timeout: time.Minute, Parallel: 1}}
 	results := s.runAll(ctx, []Case{{Run: func(*T) { cancel() }}, {Run: func(*T) {}}}, func(Result) {})
-	if len(results) != 1 {
-		t.Errorf("%d cases ran", len(results))
-	}
+	assert.Equal(t, len(results), 1)
 }
 
 // A wait that times out fails the case and shows the Job's state.
@@ -92,9 +90,7 @@ func TestRecorderKeepsAllVersions(t *testing.T) {
 		order = append(order, v.Revision)
 	}
 	assert.SlicesEqual(t, order, []uint64{3, 4, 5, 6})
-	if err := r.WaitFor(t.Context(), job("5", 1)); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, r.WaitFor(t.Context(), job("5", 1)))
 	r.BreakOff(errors.New("too old"))
 	if err := r.Wait(t.Context(), func() bool { return true }); err == nil {
 		t.Error("an incomplete record is no error")
@@ -137,7 +133,5 @@ func TestViolationsAreReported(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	s.recorder.BreakOff(errors.New("too old"))
-	if r := s.evidence().check(Case{Name: "h", Check: func(*Evidence) {}}); r.Outcome != Fail {
-		t.Errorf("an incomplete record: %+v", r)
-	}
+	assert.Equal(t, s.evidence().check(Case{Name: "h", Check: func(*Evidence) {}}).Outcome, Fail, "an incomplete record")
 }
