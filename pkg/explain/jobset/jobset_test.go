@@ -121,7 +121,7 @@ func TestJobSetIsExplained(t *testing.T) {
 		"one replicatedJob without Jobs, whose template is not valid": {
 			spec: `"replicatedJobs": [{"name": "a"}, {"name": "b", "template": {"spec": {"completionMode": "Indexed", "parallelism": 1, "template": {"spec": {"restartPolicy": "Never"}}}}}]`,
 			jobs: []explain.Report{job("train-a-0", func(*explain.Report) {})}, state: explain.JobSetJobsMissing, replicated: counts,
-			first:   "JobSet train has had no Job of replicatedJob b for 1h, most likely due to its template: an Indexed Job needs completions, the number of its indexes",
+			first:   "JobSet train has had no Job of replicatedJob b for 1h, likely due to its template: an Indexed Job needs completions, the number of its indexes",
 			command: "kubectl get jobset train -o yaml -n ns",
 		},
 		"one replicatedJob without Jobs": {

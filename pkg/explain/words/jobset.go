@@ -76,7 +76,7 @@ func jobSetWhat(r *explain.JobSetReport, now time.Time) (what, why string) {
 	case explain.JobSetJobsMissing:
 		what := fmt.Sprintf("has had no Job of replicatedJob %s for %s", r.Missing, wording.Age(now.Sub(r.Since.Time)))
 		if r.BadTemplate != "" {
-			return what + ", most likely due to its template", r.BadTemplate
+			return what + ", likely due to its template", r.BadTemplate
 		}
 		return what + ", and only the log of the JobSet controller says why", ""
 	case explain.JobSetJobsSuspended:
