@@ -115,7 +115,7 @@ func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	}
 	command, clusterQueue := workload, queue
 	if p.Suspension.Queue != "" {
-		of := kubectl(in.Job, "get localqueues.%s %s -o jsonpath='{.spec.clusterQueue}'", explain.Kueue, shellWord(p.Suspension.Queue))
+		of := kubectl(in.Job, "get localqueues.%s %s", explain.Kueue, shellWord(p.Suspension.Queue)) + " -o jsonpath='{.spec.clusterQueue}'"
 		clusterQueue = fmt.Sprintf("kubectl describe clusterqueues.%s $(%s)", explain.Kueue, of)
 	}
 	switch h := p.Suspension.Hold; h.Kind {

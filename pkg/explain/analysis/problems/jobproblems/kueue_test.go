@@ -21,7 +21,7 @@ import (
 // whether waiting helps.
 // Requirements: KUE-01, KUE-02, FCT-06.
 func TestWhyKueueHoldsAJob(t *testing.T) {
-	clusterQueue := "kubectl describe clusterqueues.kueue.x-k8s.io $(kubectl get localqueues.kueue.x-k8s.io team-a -o jsonpath='{.spec.clusterQueue}' -n ns)"
+	clusterQueue := "kubectl describe clusterqueues.kueue.x-k8s.io $(kubectl get localqueues.kueue.x-k8s.io team-a -n ns -o jsonpath='{.spec.clusterQueue}')"
 	const flavors = "couldn't assign flavors to pod set main: "
 	for name, tc := range map[string]struct {
 		message string
