@@ -213,6 +213,7 @@ const (
 	JobSetSuspended       JobSetState = "Suspended"       // spec.suspend
 	JobSetStarting        JobSetState = "Starting"        // condition StartupPolicyInProgress
 	JobSetJobsSuspended   JobSetState = "JobsSuspended"   // its Jobs are suspended, and it is not
+	JobSetJobsMissing     JobSetState = "JobsMissing"     // a replicatedJob has no Jobs, others have
 	JobSetCreationRefused JobSetState = "CreationRefused" // it has no Jobs, and its events say why
 	JobSetNoJobs          JobSetState = "NoJobs"          // and no event says why
 	JobSetGone            JobSetState = "Gone"            // the JobSet does not exist; its Jobs do
@@ -250,6 +251,10 @@ type JobSetReport struct {
 	Held *Suspension `json:"held,omitempty"`
 	// Waits lists replicatedJobs that have not started, with the replicatedJobs that they wait for.
 	Waits []ReplicatedWait `json:"waits,omitempty"`
+	// Missing is the first replicatedJob without Jobs, and BadTemplate what the API server does not accept in its template, "" if
+	// that is unknown (JobsMissing).
+	Missing     string `json:"missing,omitempty"`
+	BadTemplate string `json:"badTemplate,omitempty"`
 	// BadService is the name of the JobSet's Service if no Service may have it (NoJobs).
 	BadService string `json:"badService,omitempty"`
 	// Refused is the name of the Job that cannot be created; "" if another object cannot be. Refusal is the reason.

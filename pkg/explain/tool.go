@@ -16,6 +16,8 @@ type Tool struct {
 	// Stays is set if Helm does not delete the Job before it runs the hook again, which then fails: its helm.sh/hook-delete-policy has
 	// neither before-hook-creation, the default, nor hook-failed.
 	Stays bool `json:"stays,omitempty"`
+	// DeletesSucceeded is set if the helm.sh/hook-delete-policy has Helm delete the Job once it has succeeded.
+	DeletesSucceeded bool `json:"deletesSucceeded,omitempty"`
 }
 
 // ToolName is the name of a deployment tool.

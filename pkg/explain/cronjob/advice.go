@@ -101,8 +101,11 @@ func onOverlap(r *explain.CronJobReport) (out []explain.Advice) {
 	case waits && oldest.Outdated:
 		return one(words.DeleteOutdated, kubectl(r, "delete job %s", explain.ShellWord(oldest.Name)))
 	case waits && oldest.Fix != nil:
-		out = append([]explain.Advice{*oldest.Fix}, one(words.DeleteBlocking, kubectl(r, "delete job %s", explain.ShellWord(oldest.Name)))...)
-		return onTemplate(r, oldest, out)
+		out = onTemplate(r, oldest, []explain.Advice{*oldest.Fix}) // First, as the next Job has the same template.
+		if oldest.State == explain.OwnedSuspended {
+			return out
+		}
+		return append(out, one(words.DeleteBlocking, kubectl(r, "delete job %s", explain.ShellWord(oldest.Name)))...)
 	case waits:
 		return onTemplate(r, oldest, one(words.CheckStalledJob, kubectl(r, "batchjob why %s", explain.ShellWord(oldest.Name))))
 	case len(r.Active) > 0:

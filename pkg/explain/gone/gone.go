@@ -59,6 +59,9 @@ func (t *Traces) Explain() (what, hint string) {
 		what = t.history(e)
 		if ended(e) {
 			what += "; its ttlSecondsAfterFinished, a user, or a tool deleted it since"
+			if t.CronJob == "" {
+				what += "; if a tool such as Helm or Argo CD waits for it, leave out ttlSecondsAfterFinished or make it longer, and use a hook-delete-policy instead"
+			}
 		}
 		return what, cmp.Or(t.cronJobHint(), "see its events with: kubectl get events --field-selector involvedObject.name="+t.Name+in)
 	case t.CronJob != "":

@@ -40,7 +40,7 @@ func TestJobThatIsGoneIsExplainedByItsTraces(t *testing.T) {
 		"a pod":           {gone.Traces{PodOf: "exit1"}, "it is a pod of job exit1", "run: kubectl batchjob why exit1 -n ml"},
 		"complete": {
 			gone.Traces{Events: []corev1.Event{event("SuccessfulCreate", "a", 9*time.Minute), event("Completed", "a", 8*time.Minute), event("SuccessfulDelete", "a", time.Minute)}},
-			"it completed 8m ago; its ttlSecondsAfterFinished, a user, or a tool deleted it since",
+			"it completed 8m ago; its ttlSecondsAfterFinished, a user, or a tool deleted it since; if a tool such as Helm or Argo CD waits for it, leave out ttlSecondsAfterFinished or make it longer, and use a hook-delete-policy instead",
 			"see its events with: kubectl get events --field-selector involvedObject.name=exti1 -n ml",
 		},
 		"failed, of a CronJob": {

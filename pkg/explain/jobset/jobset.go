@@ -9,10 +9,13 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/apirules"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
@@ -41,6 +44,9 @@ func Explain(in input.JobSet, reports []explain.Report) explain.JobSetReport {
 		copyFields(&r, in.JobSet)
 		own := ownReports(&in, reports)
 		decide(&r, &in, runsOf(own, in.Now))
+		if r.State == explain.JobSetRunning {
+			findMissing(&r, &in, own)
+		}
 		if r.State == explain.JobSetSuspended {
 			r.Held = heldBy(own)
 		}
@@ -146,6 +152,44 @@ func decide(r *explain.JobSetReport, in *input.JobSet, runs []explain.OwnedRun) 
 	}
 }
 
+// patience is the time after which a JobSet that has created some of its Jobs should have created all.
+const patience = 10 * time.Second
+
+// findMissing finds the first replicatedJob that waits for none and has no Jobs, although the JobSet has created others long enough ago.
+func findMissing(r *explain.JobSetReport, in *input.JobSet, own []*explain.Report) {
+	var newest *metav1.Time
+	for _, report := range own {
+		if t := report.Job.Created; t != nil && (newest == nil || newest.Before(t)) {
+			newest = t
+		}
+	}
+	if newest == nil || in.Now.Sub(newest.Time) < patience {
+		return
+	}
+	started := startedOf(in.JobSet)
+	for i := range in.JobSet.Spec.ReplicatedJobs {
+		job := &in.JobSet.Spec.ReplicatedJobs[i]
+		waits := slices.ContainsFunc(r.Waits, func(w explain.ReplicatedWait) bool { return w.ReplicatedJob == job.Name })
+		has := slices.ContainsFunc(own, func(report *explain.Report) bool { return isOf(report.Job.Name, in.Name, job.Name) })
+		if is, known := started[job.Name]; !known || is || has || waits || ptr.Deref(job.Replicas, 1) == 0 {
+			continue
+		}
+		r.State, r.Missing, r.Since = explain.JobSetJobsMissing, job.Name, newest
+		of := batchv1.Job{Spec: *job.Template.Spec.DeepCopy()}
+		apirules.SetDefaults(&of)
+		if problems := apirules.JobTemplate(&of.Spec, nil); len(problems) > 0 {
+			r.BadTemplate = problems[0].Message
+		}
+		return
+	}
+}
+
+// isOf reports whether a Job has the name of one of the replicatedJob's Jobs, which ends with the number of the Job.
+func isOf(name, set, replicatedJob string) bool {
+	number, found := strings.CutPrefix(name, set+"-"+replicatedJob+"-")
+	return found && !strings.Contains(number, "-")
+}
+
 // runNamed returns the Job of that name. If it no longer exists, the JobSet may have created it again.
 func runNamed(runs []explain.OwnedRun, name string) *explain.OwnedRun {
 	failed := lists.First(runs, func(run *explain.OwnedRun) bool { return run.Name == name && run.State == explain.OwnedFailed })
@@ -197,10 +241,7 @@ func unlimited(set *input.JobSetObject) (all []explain.Unlimited) {
 
 // waitsOf returns the replicatedJobs without Jobs that wait for another one, as their dependsOn says.
 func waitsOf(set *input.JobSetObject) (waits []explain.ReplicatedWait) {
-	started := map[string]bool{}
-	for _, s := range set.Status.ReplicatedJobsStatus {
-		started[s.Name] = s.Ready+s.Succeeded+s.Failed+s.Active+s.Suspended > 0
-	}
+	started := startedOf(set)
 	for i := range set.Spec.ReplicatedJobs {
 		job := &set.Spec.ReplicatedJobs[i]
 		if set.Spec.StartupPolicy.Order == "InOrder" && i > 0 && !started[job.Name] {
@@ -213,6 +254,15 @@ func waitsOf(set *input.JobSetObject) (waits []explain.ReplicatedWait) {
 		}
 	}
 	return waits
+}
+
+// startedOf returns whether each replicatedJob has Jobs, by the status of the JobSet.
+func startedOf(set *input.JobSetObject) map[string]bool {
+	started := map[string]bool{}
+	for _, s := range set.Status.ReplicatedJobsStatus {
+		started[s.Name] = s.Ready+s.Succeeded+s.Failed+s.Active+s.Suspended > 0
+	}
+	return started
 }
 
 // adviceOn returns the advice on a JobSet.
@@ -231,6 +281,12 @@ func adviceOn(r *explain.JobSetReport) []explain.Advice {
 		return one(words.FreeJobQuota, kubectl(r, "describe resourcequota %s", explain.ShellWord(r.Refusal.By)))
 	case r.State == explain.JobSetCreationRefused && r.Refusal.IsOfTemplate():
 		return one(words.CorrectJobSet, kubectl(r, "get jobset %s -o yaml", name))
+	case r.State == explain.JobSetJobsMissing:
+		out := one(words.ReadLogOfJobSets, "kubectl logs deployment/jobset-controller-manager -n jobset-system")
+		if r.BadTemplate != "" {
+			out = append(one(words.CorrectJobSet, kubectl(r, "get jobset %s -o yaml", name)), out...)
+		}
+		return out
 	case r.State == explain.JobSetNoJobs && r.BadService != "":
 		return one(words.RenameJobSet, kubectl(r, "get jobset %s -o yaml", name))
 	case r.State == explain.JobSetCreationRefused, r.State == explain.JobSetNoJobs:

@@ -23,6 +23,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 const (
 	failed = `{"type": "Failed", "status": "True", "reason": "%", "message": "jobset failed (first failed job: train-leader-0)", "lastTransitionTime": "2026-03-01T11:50:00Z"}`
 	order  = `{"type": "StartupPolicyInProgress", "status": "True", "reason": "InOrderStartupPolicyInProgress", "lastTransitionTime": "2026-03-01T11:50:00Z"}`
+	counts = `{"name": "a", "active": 1}, {"name": "b"}`
 	gpu    = `"replicatedJobs": [{"name": "node", "template": {"spec": {"template": {"spec": {"containers": [{"name": "trainer", "resources": {"requests": {"cpu": 1, "nvidia.com/gpu": 1}}}]}}}}}]`
 )
 
@@ -65,6 +66,7 @@ func held(r *explain.Report) {
 func TestJobSetIsExplained(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec, status string
+		replicated   string
 		jobs         []explain.Report
 		event        *input.Event
 		state        explain.JobSetState
@@ -116,7 +118,29 @@ func TestJobSetIsExplained(t *testing.T) {
 		"Jobs suspended":               {jobs: []explain.Report{job("train-a-0", suspended)}, state: explain.JobSetJobsSuspended, first: "JobSet train is not suspended, but its Job train-a-0 is suspended for 1h; 3 restarts so far.", command: "kubectl batchjob why train-a-0 -n ns"},
 		"running":                      {spec: `"replicatedJobs": [{"name": "a", "replicas": 4}]`, jobs: []explain.Report{job("train-a-0", func(*explain.Report) {})}, state: explain.JobSetRunning, first: "JobSet train is running: 0 of its 4 Jobs succeeded; 3 restarts so far."},
 		"no Service may have its name": {spec: `"network": {"subdomain": "llama.4535"}`, state: explain.JobSetNoJobs, first: "JobSet train has no Jobs, as it cannot create its Service: the name llama.4535 is not allowed for a Service", command: "kubectl get jobset train -o yaml -n ns"},
-		"no Jobs, no one":              {state: explain.JobSetNoJobs, first: "JobSet train was created 2h ago and has no Jobs, and no event says why", command: "kubectl describe jobset train -n ns"},
+		"one replicatedJob without Jobs, whose template is not valid": {
+			spec: `"replicatedJobs": [{"name": "a"}, {"name": "b", "template": {"spec": {"completionMode": "Indexed", "parallelism": 1, "template": {"spec": {"restartPolicy": "Never"}}}}}]`,
+			jobs: []explain.Report{job("train-a-0", func(*explain.Report) {})}, state: explain.JobSetJobsMissing, replicated: counts,
+			first:   "JobSet train has had no Job of replicatedJob b for 1h, likely due to its template: an Indexed Job needs completions, the number of its indexes",
+			command: "kubectl get jobset train -o yaml -n ns",
+		},
+		"one replicatedJob without Jobs": {
+			spec: `"replicatedJobs": [{"name": "a"}, {"name": "b", "template": {"spec": {"template": {"spec": {"restartPolicy": "Never"}}}}}]`,
+			jobs: []explain.Report{job("train-a-0", stalled)}, state: explain.JobSetJobsMissing, replicated: counts,
+			first:   "JobSet train has had no Job of replicatedJob b for 1h, and only the log of the JobSet controller says why",
+			command: "kubectl logs deployment/jobset-controller-manager -n jobset-system",
+		},
+		"a replicatedJob whose Job has just been counted": {
+			spec: `"replicatedJobs": [{"name": "a"}, {"name": "b"}]`,
+			jobs: []explain.Report{job("train-a-0", func(*explain.Report) {}), job("train-b-0", func(*explain.Report) {})}, state: explain.JobSetRunning, replicated: counts,
+			first: "JobSet train is running",
+		},
+		"Jobs that are being created": {
+			spec: `"replicatedJobs": [{"name": "a"}, {"name": "b"}]`,
+			jobs: []explain.Report{job("train-a-0", func(r *explain.Report) { r.Job.Created = ptr.To(metav1.NewTime(noon.Add(-3 * time.Second))) })}, state: explain.JobSetRunning, replicated: counts,
+			first: "JobSet train is running",
+		},
+		"no Jobs, no one": {state: explain.JobSetNoJobs, first: "JobSet train was created 2h ago and has no Jobs, and no event says why", command: "kubectl describe jobset train -n ns"},
 		"invalid Jobs": {
 			spec: gpu, state: explain.JobSetCreationRefused,
 			event:   &input.Event{Reason: "JobCreationFailed", Message: `job "train-node-0" creation failed with error: Job.batch "train-node-0" is invalid: spec.template.spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources`},
@@ -129,7 +153,7 @@ func TestJobSetIsExplained(t *testing.T) {
 		},
 	} {
 		in := input.JobSet{Now: noon, Namespace: "ns", Name: "train", Jobs: len(tc.jobs)}
-		text := `{"metadata": {"creationTimestamp": "2026-03-01T10:00:00Z"}, "spec": {` + tc.spec + `}, "status": {"restarts": 3, "conditions": [` + tc.status + `]}}`
+		text := `{"metadata": {"creationTimestamp": "2026-03-01T10:00:00Z"}, "spec": {` + tc.spec + `}, "status": {"restarts": 3, "conditions": [` + tc.status + `], "replicatedJobsStatus": [` + tc.replicated + `]}}`
 		assert.NoError(t, json.Unmarshal([]byte(text), &in.JobSet), name)
 		if tc.event != nil {
 			in.Events = []input.Event{*tc.event}

@@ -3,6 +3,7 @@ package kueue
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +52,8 @@ type Hold struct {
 	Flavor   string `json:"flavor,omitempty"`
 	Missing  string `json:"missing,omitempty"`
 	Most     string `json:"most,omitempty"`
+	// Also are the other resources that lack unused quota in the flavor (QuotaInUse).
+	Also []Shortage `json:"also,omitempty"`
 	// QueueKind is LocalQueue or ClusterQueue, and QueueName the name of the queue that is missing or stopped.
 	QueueKind string `json:"queueKind,omitempty"`
 	QueueName string `json:"queueName,omitempty"`
@@ -66,6 +69,19 @@ type Hold struct {
 	Message string `json:"message,omitempty"`
 }
 
+// Shortage is a resource without enough unused quota, with the additional amount needed, "" if that is unknown.
+type Shortage struct {
+	Resource string `json:"resource"`
+	Missing  string `json:"missing,omitempty"`
+}
+
+func (s *Shortage) text() string {
+	if s.Missing == "" {
+		return s.Resource
+	}
+	return s.Resource + " (" + s.Missing + " more needed)"
+}
+
 // holdRow is one kind of reason.
 type holdRow struct {
 	kind    HoldKind
@@ -77,7 +93,7 @@ type holdRow struct {
 
 const (
 	suspended    = "Kueue keeps {it} suspended"
-	askQueue     = "wait for other Jobs of the queue to end, request less, or have the quota raised; the queue shows what is in use"
+	askQueue     = "wait for other Jobs of its ClusterQueue or cohort to end, request less, or have the quota raised; the ClusterQueue shows what is in use, and its cohort"
 	requestLess  = "waiting does not help: {recreate} with smaller requests or less parallelism, or have the quota of the ClusterQueue raised"
 	readWorkload = "read the conditions and events of its Workload"
 )
@@ -88,13 +104,13 @@ var holds = []holdRow{
 	{
 		kind:    Preempting,
 		pattern: regexp.MustCompile(`insufficient unused quota for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:, (?P<missing>\S+) more needed)?.*Pending the preemption of \d+ workload`),
-		text:    suspended + " and preempts others for it: {queue} has too little unused quota for {resource} in flavor {flavor}{(missing)}",
+		text:    suspended + " and preempts others for it: {queue} has too little unused quota for {shortages}",
 		advice:  "wait until the pods of the preempted workloads have ended; if that takes long, find out which of them do not end",
 	},
 	{
 		kind:    QuotaInUse,
 		pattern: regexp.MustCompile(`insufficient unused quota for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:, (?P<missing>\S+) more needed)?`),
-		text:    suspended + ": {queue} has too little unused quota for {resource} in flavor {flavor}{(missing)}", advice: askQueue,
+		text:    suspended + ": {queue} has too little unused quota for {shortages}", advice: askQueue,
 	},
 	{
 		kind:    BorrowingLimit,
@@ -201,6 +217,9 @@ var holds = []holdRow{
 	{kind: Other, text: suspended + "{(queue)}", quotes: true, advice: readWorkload},
 }
 
+// shortage matches a resource, a flavor and the amount that is missing.
+var shortage = regexp.MustCompile(`insufficient unused quota for (\S+) in flavor ([^\s,;]+)(?:, (\S+) more needed)?`)
+
 func (h *Hold) row() *holdRow {
 	return cmp.Or(lists.First(holds, func(r *holdRow) bool { return r.kind == h.Kind }), &holds[len(holds)-1])
 }
@@ -214,16 +233,27 @@ var evictions = map[string]string{
 	"NodeFailures": "its nodes failed",
 }
 
+// shortages names the resources that lack unused quota, and the flavor.
+func (h *Hold) shortages() string {
+	first := Shortage{h.Resource, h.Missing}
+	if len(h.Also) == 0 {
+		missing, _ := strings.CutPrefix(first.text(), h.Resource)
+		return h.Resource + " in flavor " + h.Flavor + missing
+	}
+	all := []string{first.text()}
+	for i := range h.Also {
+		all = append(all, h.Also[i].text())
+	}
+	return wording.Enumerate(all, "and") + " in flavor " + h.Flavor
+}
+
 // Text explains why Kueue does not admit what the words name, a Job or its owner, in the queue, which may be "", and returns the part of the message to add.
 func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 	named, inQueue := "its queue", ""
 	if queue != "" {
 		named, inQueue = "queue "+queue, " (queue "+queue+")"
 	}
-	missing, most := "", ""
-	if h.Missing != "" {
-		missing = " (" + h.Missing + " more needed)"
-	}
+	most := ""
 	if h.Most != "" {
 		most = " (at most " + h.Most + ")"
 	}
@@ -234,7 +264,7 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 	if row.quotes && evictions[h.Reason] == "" {
 		message = h.Message
 	}
-	return wording.Insert(row.text, "{it}", it, "{taint}", h.Taint, "{since}", since, "{(reason)}", wording.InBrackets(wording.Join(": ", h.Reason, evictions[h.Reason])), "{queue}", named, "{(queue)}", inQueue, "{resource}", h.Resource, "{flavor}", h.Flavor, "{(missing)}", missing,
+	return wording.Insert(row.text, "{it}", it, "{taint}", h.Taint, "{since}", since, "{(reason)}", wording.InBrackets(wording.Join(": ", h.Reason, evictions[h.Reason])), "{queue}", named, "{(queue)}", inQueue, "{resource}", h.Resource, "{flavor}", h.Flavor, "{shortages}", h.shortages(),
 		"{(most)}", most, "{kind and name}", wording.Join(" ", h.QueueKind, h.QueueName), "{kind}", h.QueueKind, "{name}", h.QueueName, "{checks}", checks, "{: checks}", inColon(checks)), message
 }
 
@@ -342,10 +372,25 @@ func (h *Hold) readMessage() {
 				*at = strings.TrimRight(m[i], ".")
 			}
 		}
+		h.addShortages()
 		break
 	}
 	if parts := strings.Fields(h.Taint); len(parts) > 2 { // Kueue writes {key value effect time}.
 		h.Taint = parts[0] + "=" + parts[1] + ":" + parts[2]
+	}
+}
+
+// addShortages adds the other resources that Kueue's message names. Other flavors are alternatives.
+func (h *Hold) addShortages() {
+	if h.Kind != QuotaInUse && h.Kind != Preempting {
+		return
+	}
+	for _, m := range shortage.FindAllStringSubmatch(h.Message, -1) {
+		also := Shortage{Resource: m[1], Missing: m[3]}
+		seen := also.Resource == h.Resource || slices.ContainsFunc(h.Also, func(s Shortage) bool { return s.Resource == also.Resource })
+		if strings.TrimRight(m[2], ".") == h.Flavor && !seen {
+			h.Also = append(h.Also, also)
+		}
 	}
 }
 

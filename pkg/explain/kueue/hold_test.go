@@ -48,3 +48,18 @@ func TestAFailedAdmissionCheckIsQuoted(t *testing.T) {
 	w = Workload{Conditions: w.Conditions}
 	assert.Equal(t, HoldOf(&w).Kind, Other, "without checks")
 }
+
+// All resources without enough unused quota are named: more of the first alone does not help. Other flavors are alternatives.
+//
+// Requirements: CLI-18
+func TestAllResourcesWithoutUnusedQuotaAreNamed(t *testing.T) {
+	for message, want := range map[string]string{
+		"insufficient unused quota for cpu in flavor a100, 2 more needed, insufficient unused quota for memory in flavor a100, 2Gi more needed": "cpu (2 more needed) and memory (2Gi more needed) in flavor a100",
+		"insufficient unused quota for cpu in flavor spot, 2 more needed, insufficient unused quota for cpu in flavor other, 3 more needed":     "cpu in flavor spot (2 more needed)",
+		"insufficient unused quota for cpu in flavor spot, insufficient unused quota for memory in flavor spot.":                                "cpu and memory in flavor spot",
+	} {
+		w := Workload{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Message: message}}}
+		text, _ := HoldOf(&w).Text("the Job", "ml", time.Time{})
+		assert.Equal(t, text, "Kueue keeps the Job suspended: queue ml has too little unused quota for "+want, message)
+	}
+}

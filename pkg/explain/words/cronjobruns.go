@@ -90,7 +90,7 @@ func zoneText(r *explain.CronJobReport) string {
 	if !r.ZoneAssumed || r.Next == nil {
 		return ""
 	}
-	return "no timeZone is set, so the schedule is in the time zone of kube-controller-manager, which is usually UTC"
+	return "no timeZone is set, so the schedule is in the time zone of kube-controller-manager, which is usually UTC; spec.timeZone sets another one"
 }
 
 // lastSuccessText says since when no run has succeeded.

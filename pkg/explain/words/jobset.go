@@ -73,6 +73,12 @@ func jobSetWhat(r *explain.JobSetReport, now time.Time) (what, why string) {
 			return text, fmt.Sprintf("container %s requests %s without equal limits", u.Container, u.Resource)
 		}
 		return text, ""
+	case explain.JobSetJobsMissing:
+		what := fmt.Sprintf("has had no Job of replicatedJob %s for %s", r.Missing, wording.Age(now.Sub(r.Since.Time)))
+		if r.BadTemplate != "" {
+			return what + ", likely due to its template", r.BadTemplate
+		}
+		return what + ", and only the log of the JobSet controller says why", ""
 	case explain.JobSetJobsSuspended:
 		return "is not suspended, but its Job " + r.Job.Name + " " + runText(r.Job, now), r.Job.Cause
 	case explain.JobSetStarting:
@@ -130,6 +136,7 @@ const (
 	RenameJobSet       = "create the JobSet with another name, or set network.subdomain: the name of a Service has at most 63 lowercase letters, digits and \"-\", no dot, and begins with a letter"
 	CorrectJobSet      = "correct the template in spec.replicatedJobs, and create the JobSet again, as its templates cannot be changed"
 	ReadEventsOfJobSet = "check its events, and whether the controller of JobSets is running"
+	ReadLogOfJobSets   = "find the error in the log of the JobSet controller (here as its manifests install it)"
 	AllowRestarts      = "correct the Job's cause; to have all Jobs started again after a failure, set failurePolicy.maxRestarts in a new JobSet"
 )
 

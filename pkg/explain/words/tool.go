@@ -127,6 +127,14 @@ func RunHookAgain(t *explain.Tool) string {
 	return fmt.Sprintf("after fixing the cause, have %s run the hook again: %s replaces this Job", t.Name, toolRun(t))
 }
 
+// DeleteLeftHook returns the advice to delete a hook that Helm should have deleted.
+func DeleteLeftHook(t *explain.Tool) string {
+	if t.Stays {
+		return fmt.Sprintf("delete it, and raise --timeout: the next %s fails while the Job exists, as its helm.sh/hook-delete-policy lacks before-hook-creation", toolRun(t))
+	}
+	return "delete it if nobody needs it, and raise --timeout: Helm waits 5m for a hook by default"
+}
+
 // FitOwner fills {recreate} in a template of advice: who creates the Job again, with a change that follows.
 func FitOwner(template string, o *explain.Owner, t *explain.Tool) string {
 	return strings.ReplaceAll(template, "{recreate}", recreate(o, t))

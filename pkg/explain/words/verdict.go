@@ -51,9 +51,11 @@ type Answer struct {
 
 	// The rest is about a Job whose outcome is decided: the pod that a rule matched, and the failure that this hides; the
 	// duration of a complete Job, and the rule of the successPolicy that is met.
-	Matched     *Matched
-	Hidden      *explain.Hidden
-	Seconds     *int64
+	Matched *Matched
+	Hidden  *explain.Hidden
+	Seconds *int64
+	// LeftHook is set if the Job is a hook that Helm should have deleted.
+	LeftHook    bool
 	SuccessRule *explain.SuccessRule
 	// IsQueue reports whether the Job had to wait for all pods to end, because it has no completions.
 	IsQueue bool
@@ -147,7 +149,11 @@ func answer(a *Answer) []string {
 	case a.Outcome.Fails():
 		return endSentence(a)
 	case a.Outcome.Succeeds():
-		return append([]string{completeText(a)}, earlierClauses(a)...)
+		clauses := append([]string{completeText(a)}, earlierClauses(a)...)
+		if a.LeftHook {
+			clauses = append(clauses, leftHook)
+		}
+		return clauses
 	case a.RetryOf != "":
 		return []string{InterruptedText(a.RetryOf)}
 	case a.Blocker != nil:
@@ -219,6 +225,9 @@ func notes(a *Answer) (all []string) {
 	}
 	return all
 }
+
+// leftHook says that a hook exists longer than its policy has it.
+const leftHook = "Helm has not deleted it, although its helm.sh/hook-delete-policy has hook-succeeded: most likely, Helm had stopped waiting for it"
 
 // helmWaits says why Helm may have reported that a hook failed, although it runs.
 const helmWaits = "Helm waits 5m for a hook unless its --timeout is longer, and the Job goes on after that"

@@ -60,7 +60,7 @@ func printLong(out io.Writer, results []result) {
 	var b strings.Builder
 	for _, r := range results {
 		for _, v := range r.verdicts {
-			if n := utf8.RuneCountInString(line(v.First)); n > long && v.Ask.Run == "" {
+			if n := utf8.RuneCountInString(line(v.Sentence)); n > long && v.Ask.Run == "" {
 				fmt.Fprintf(&b, "%5d %s %s\n", n, r.namespace(), v.Ask.About)
 			}
 		}

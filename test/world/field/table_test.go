@@ -16,7 +16,7 @@ func TestTableCountsTheCasesThatFail(t *testing.T) {
 	of := func(name string, ours bool) take { return take{Case: situation.Case{Name: name}, ours: ours} }
 	good := situation.Verdict{First: "Job a\nhas failed."}
 	bad := situation.Verdict{First: "Job b runs.", Faults: []string{"the first sentence lacks: the probe"}}
-	wordy := situation.Verdict{Ask: situation.Ask{About: "job"}, First: strings.Repeat("ä", 161)}
+	wordy := situation.Verdict{Ask: situation.Ask{About: "job"}, First: strings.Repeat("ä", 161), Sentence: strings.Repeat("ä", 161)}
 	lint := situation.Verdict{Ask: situation.Ask{Run: "lint -f job.yaml"}}
 	var out bytes.Buffer
 	n := printTable(&out, []result{

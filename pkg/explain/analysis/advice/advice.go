@@ -62,6 +62,9 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 		if t := facts.ToolOf(in.Job); t.IsHook() && t.Name == explain.ToolArgoCD && in.Spec.TTLSecondsAfterFinished != nil {
 			out = append(out, advise(words.LeaveToArgoCD, "")...)
 		}
+		if facts.IsLeftHook(in) {
+			out = append(out, advise(words.DeleteLeftHook(facts.ToolOf(in.Job)), kubectl(in.Job, "delete job %s", jobWord(in.Job)))...)
+		}
 		out = append(out, onCronJob(in, failed)...)
 		out = append(out, onOutput(in, v.Problems, out)...)
 	}

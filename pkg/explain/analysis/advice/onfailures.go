@@ -309,7 +309,11 @@ func onDeadline(in *facts.Facts, end *explain.End) []explain.Advice {
 	if in.Spec.ActiveDeadlineSeconds != nil {
 		longer = &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *in.Spec.ActiveDeadlineSeconds)}
 	}
-	return append(proposeFix(in, text, longer), changeSource(in, "")...)
+	out := append(proposeFix(in, text, longer), changeSource(in, "")...)
+	if in.PodsRead && len(in.Pods) == 0 {
+		out = append(out, advise(words.FollowNextLog, "")...)
+	}
+	return out
 }
 
 // retriesInVain reports whether a rule could have failed the Job at once, for the exit code of a container that ended by

@@ -151,6 +151,9 @@ func onDisrupted(in *facts.Facts, end *meaning.Ending, pods int32) []explain.Adv
 	case pinned != "":
 		return advise(fmt.Sprintf(words.Unpin, pinned), "kubectl describe node "+shellWord(pinned))
 	}
+	if !in.Finished() {
+		return proposeFix(in, words.IgnoreDisruptionsOf, nil)
+	}
 	return proposeFix(in, words.IgnoreDisruptions, ignoringDisruptions(in))
 }
 

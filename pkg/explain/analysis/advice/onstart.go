@@ -113,9 +113,15 @@ func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	if p.Suspension.Queue != "" {
 		queue = kubectl(in.Job, "describe localqueues.%s %s", explain.Kueue, shellWord(p.Suspension.Queue))
 	}
-	command := workload
+	command, clusterQueue := workload, queue
+	if p.Suspension.Queue != "" {
+		of := kubectl(in.Job, "get localqueues.%s %s", explain.Kueue, shellWord(p.Suspension.Queue)) + " -o jsonpath='{.spec.clusterQueue}'"
+		clusterQueue = fmt.Sprintf("kubectl describe clusterqueues.%s $(%s)", explain.Kueue, of)
+	}
 	switch h := p.Suspension.Hold; h.Kind {
-	case kueue.QuotaInUse, kueue.BorrowingLimit, kueue.QuotaTooSmall, kueue.NoResource, kueue.NotSelected, kueue.FlavorMismatch:
+	case kueue.QuotaInUse, kueue.BorrowingLimit:
+		command = clusterQueue
+	case kueue.QuotaTooSmall, kueue.NoResource, kueue.NotSelected, kueue.FlavorMismatch:
 		command = queue
 	case kueue.FlavorMissing:
 		command = "kubectl get resourceflavors." + explain.Kueue

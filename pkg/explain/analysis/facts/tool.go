@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -47,7 +48,8 @@ func ToolOf(job *batchv1.Job) *explain.Tool {
 	case len(helm) > 0 || annotations[helmRelease] != "" || labels[managedByLabel] == "Helm":
 		deletes := hooksIn(strings.ToLower(annotations[helmDeletion]))
 		stays := annotations[helmDeletion] != "" && !slices.Contains(deletes, "before-hook-creation") && !slices.Contains(deletes, "hook-failed")
-		return partOf(&explain.Tool{Name: explain.ToolHelm, Hooks: helm, Weight: weight, Stays: len(helm) > 0 && stays}, "release", cmp.Or(annotations[helmRelease], labels[instanceLabel], labels["release"]))
+		t := &explain.Tool{Name: explain.ToolHelm, Hooks: helm, Weight: weight, Stays: len(helm) > 0 && stays, DeletesSucceeded: len(helm) > 0 && slices.Contains(deletes, "hook-succeeded")}
+		return partOf(t, "release", cmp.Or(annotations[helmRelease], labels[instanceLabel], labels["release"]))
 	}
 	return nil
 }
@@ -57,6 +59,15 @@ func partOf(t *explain.Tool, kind, name string) *explain.Tool {
 		t.Kind, t.Release = kind, name
 	}
 	return t
+}
+
+// patience is the time after which Helm has deleted a hook that succeeded, unless it runs other hooks.
+const patience = time.Minute
+
+// IsLeftHook reports whether the Job is a complete hook that Helm should have deleted.
+func IsLeftHook(in *Facts) bool {
+	t, end := ToolOf(in.Job), in.Job.Status.CompletionTime
+	return t != nil && t.DeletesSucceeded && end != nil && in.Now.Sub(end.Time) >= patience
 }
 
 // hookName matches a hook: annotations can hold anything.

@@ -1,7 +1,9 @@
 package facts_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,4 +55,21 @@ func TestAHookRunsAgainByItsDeletePolicy(t *testing.T) {
 	}
 	gone := explaintest.Report(explaintest.InputOf(explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "post-delete"}))).Job.Tool
 	assert.Contains(t, words.RunHookAgain(gone), "does not run this hook again", "post-delete")
+}
+
+// Requirements: TOL-03
+func TestACompleteHookThatHelmShouldHaveDeletedIsToBeDeleted(t *testing.T) {
+	for policy, want := range map[string]string{
+		"hook-succeeded": "lacks before-hook-creation", "before-hook-creation, hook-succeeded": "delete it if nobody needs it", "before-hook-creation": "", "": "",
+	} {
+		for age, old := range map[time.Duration]bool{time.Hour: true, 10 * time.Second: false} {
+			job := explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "post-install", "helm.sh/hook-delete-policy": policy})
+			end := metav1.NewTime(explaintest.Noon.Add(-age))
+			job.Status = batchv1.JobStatus{Succeeded: 1, CompletionTime: &end, Conditions: []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: "True", LastTransitionTime: end}}}
+			r := explaintest.Report(explaintest.InputOf(job))
+			if left := old && want != ""; left != strings.Contains(r.Verdict.Sentence, "Helm has not deleted it") || left != explaintest.HasAdvice(r, want) {
+				t.Errorf("%q, %s: %s %+v", policy, age, r.Verdict.Sentence, r.Advice)
+			}
+		}
+	}
 }

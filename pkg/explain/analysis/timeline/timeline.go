@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -200,10 +201,16 @@ func isMoment(in *facts.Facts, o explain.Options, e *input.Event) bool {
 	switch {
 	case slices.Contains(shownElsewhere, e.Reason) && !gone, in.Decision.Failing() && e.Reason == in.Decision.Reason:
 		return false
-	case e.Pod != "" && !e.Warning(), e.First.IsZero() && e.Last.IsZero():
+	case e.Pod != "" && !e.Warning() && !endsGonePod(in, e), e.First.IsZero() && e.Last.IsZero():
 		return false
 	}
 	return o.HasEvent(e)
+}
+
+// endsGonePod reports whether the event shows what ended a pod that no longer exists.
+func endsGonePod(in *facts.Facts, e *input.Event) bool {
+	end, _ := endings.OfEvent(e)
+	return end != nil && in.PodsRead && !slices.ContainsFunc(in.Pods, func(p *input.Pod) bool { return p.Name == e.Pod })
 }
 
 func joinMoments(m *explain.Moment, n explain.Moment) {

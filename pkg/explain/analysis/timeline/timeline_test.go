@@ -121,3 +121,14 @@ func TestFailedIndexDoomsTheJob(t *testing.T) {
 	}), explaintest.PodOf("a", explaintest.OnIndex(0, 1, nil))))
 	explaintest.WantWithout(t, r, "will fail in the end", "FailedIndexes")
 }
+
+// The event about the preemption of a pod that no longer exists is its only trace.
+//
+// Requirements: CLI-04
+func TestThePreemptionOfAGonePodIsAMoment(t *testing.T) {
+	f := explaintest.InputOf(explaintest.JobWith(nil))
+	f.Events = []input.Event{{Pod: "train-a", Reason: "Preempted", Source: "default-scheduler", Message: "Preempted by pod 0f3a on node n1", Count: 1, First: explaintest.Noon, Last: explaintest.Noon}}
+	if got := eventsOf(explaintest.Report(f)); len(got) != 1 || got[0].Reason != "Preempted" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -149,7 +149,7 @@ func addEnd(in *facts.Facts, failed *failures.Failures, v *Values, a *words.Answ
 		}
 		a.IsQueue = !in.Indexed() && in.Spec.Completions == nil
 		if in.Decision.Outcome == reconcile.OutcomeComplete {
-			a.Seconds = v.DurationSeconds
+			a.Seconds, a.LeftHook = v.DurationSeconds, facts.IsLeftHook(in)
 		}
 		if a.EndedBy == explain.EndedBySuccessPolicy {
 			a.SuccessRule = v.Success.MetRule()

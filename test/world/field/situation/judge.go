@@ -13,6 +13,8 @@ type Answer struct{ Text, Short, JSON string }
 type Verdict struct {
 	Ask   Ask
 	First string
+	// Sentence is the sentence whose length is limited: First, or its first line if the answer is about an owner.
+	Sentence string
 	// Faults are the missing facts and the forbidden facts that were found; empty if the answer is good.
 	Faults []string
 }
@@ -37,8 +39,10 @@ func (a Ask) Judge(answer Answer) Verdict {
 		advice, commands = []string{answer.Text}, []string{answer.Text}
 	}
 	v := Verdict{Ask: a, First: r.Verdict.Sentence}
+	v.Sentence = v.First
 	if v.First == "" {
 		v.First = firstParagraph(answer.Text)
+		v.Sentence, _, _ = strings.Cut(strings.TrimSpace(answer.Text), "\n")
 	}
 	places := []place{
 		{"the first sentence", flat(v.First), a.Says.First, a.Never.First},

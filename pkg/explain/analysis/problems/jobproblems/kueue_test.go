@@ -21,6 +21,7 @@ import (
 // whether waiting helps.
 // Requirements: KUE-01, KUE-02, FCT-06.
 func TestWhyKueueHoldsAJob(t *testing.T) {
+	clusterQueue := "kubectl describe clusterqueues.kueue.x-k8s.io $(kubectl get localqueues.kueue.x-k8s.io team-a -n ns -o jsonpath='{.spec.clusterQueue}')"
 	const flavors = "couldn't assign flavors to pod set main: "
 	for name, tc := range map[string]struct {
 		message string
@@ -32,11 +33,11 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 		"quota in use": {
 			message: flavors + "insufficient unused quota for nvidia.com/gpu in flavor gpu-a100, 8 more needed", kind: kueue.QuotaInUse,
 			text:   "Kueue keeps the Job suspended: queue team-a has too little unused quota for nvidia.com/gpu in flavor gpu-a100 (8 more needed).",
-			advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
+			advice: clusterQueue,
 		},
 		"quota in use, of an older Kueue": {
 			message: flavors + "insufficient unused quota for cpu in flavor default", kind: kueue.QuotaInUse,
-			text: "has too little unused quota for cpu in flavor default.", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
+			text: "has too little unused quota for cpu in flavor default.", advice: clusterQueue,
 		},
 		"one flavor too small, another in use": {
 			message: flavors + "insufficient quota for cpu in flavor small, request > maximum capacity (2), insufficient unused quota for cpu in flavor large, 3 more needed. Pending the preemption of 1 workload(s)",
@@ -44,7 +45,7 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 		},
 		"a flavor in use": {
 			message: flavors + "insufficient unused quota for cpu in flavor large, 3 more needed",
-			kind:    kueue.QuotaInUse, text: "cpu in flavor large (3 more needed).", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
+			kind:    kueue.QuotaInUse, text: "cpu in flavor large (3 more needed).", advice: clusterQueue,
 		},
 		"quota too small": {
 			message: flavors + "insufficient quota for nvidia.com/gpu in flavor gpu-a100, previously considered podsets requests (0) + current podset request (16) > maximum capacity (8)",
@@ -57,7 +58,7 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 		},
 		"borrowing limit": {
 			message: flavors + "borrowing limit for cpu in flavor default exceeded", kind: kueue.BorrowingLimit,
-			text: "queue team-a may not borrow more quota for cpu in flavor default.", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
+			text: "queue team-a may not borrow more quota for cpu in flavor default.", advice: clusterQueue,
 		},
 		"no queue": {
 			message: "LocalQueue team-a doesn't exist", kind: kueue.QueueMissing,
