@@ -117,7 +117,7 @@ var (
 var wrapping = lazyregexp.New(`^.* desc = |^\S+ failed for volume "[^"]+" : |^.*plugin type="[^"]+"(?: name="[^"]+")? failed \(\w+\): |^.* Output: |` +
 	`^Code: \d+\. DB::Exception: Received from \S+ (?:DB::Exception: )?|` + // a server that asked another one
 	`^failed to (?:create (?:containerd task|containerd container|shim task)|generate (?:container "[^"]*" )?spec): |` +
-	`^.* Code: \d+\. Errors: +\* |` + // Vault
+	`^.* Code: \d+\. Errors: +\* |^.* objectVersion:\S*: |` + // Vault and Azure Key Vault
 	`^(?:Pod was rejected|prepare dynamic resources): |^(?:Allocate|Update plugin resources) failed due to |^Failed to prepare dynamic resources: |` +
 	`^(?:OCI runtime create failed|runc create failed|container create failed|unable to start container process|error during container init): `)
 
@@ -129,8 +129,8 @@ var (
 	inContainer = lazyregexp.New(`/[^\s":]*/[0-9a-f]{64}(/[^\s":]*)`)
 )
 
-// trailing matches what follows an error: its code, and the programs' references to their manuals.
-var trailing = lazyregexp.New(`(?:(?:: exit (?:status|code) \d+)?: unknown|: exit (?:status|code) \d+|, which is unexpected| \(pod: "[^"]*", container: [^)]*\)| (?:Refer to the mount\.cifs|Please refer to|See https?:).*)$`)
+// trailing matches what follows an error: its code, its pod, the ids of its request, and the programs' references to their manuals.
+var trailing = lazyregexp.New(`(?:(?:: exit (?:status|code) \d+)?: unknown|: exit (?:status|code) \d+|, which is unexpected| \(pod: "[^"]*", container: [^)]*\)|"? for pod:? [\w.-]+/[\w.-]+|(?:[ ,;.(\[]+(?i:(?:request|trace|correlation|activity|client-request|host)[ _-]?id|timestamp)\b[ "'\\]*[:=][ "'\\]*[^ ,;]+(?: [\d:.]+Z?)?)+| (?:Refer to the mount\.cifs|Please refer to|See https?:).*)$`)
 
 // Unwrapped returns a message on one line, without the calls that failed before its error, and what follows it.
 func Unwrapped(message string) string {

@@ -69,7 +69,9 @@ type Pod struct {
 	Attempt int32
 	// Scheduling reports whether a scheduler has looked at the pod.
 	Scheduling bool
-	Node       string
+	// PullSecrets reports whether the pod has imagePullSecrets, its own or those of its ServiceAccount.
+	PullSecrets bool
+	Node        string
 	// StartedAt is the start of the first container; zero if none has started, or if restarts have overwritten the time.
 	StartedAt  time.Time
 	Containers []Container

@@ -29,12 +29,13 @@ const maxText = 4096
 // PodOf converts a pod to the data that explanations use. The result shares only strings with pod.
 func PodOf(pod *corev1.Pod) *Pod {
 	p := &Pod{
-		Pod:        observe.Pod(pod),
-		Node:       shared(pod.Spec.NodeName),
-		StartedAt:  firstStart(pod),
-		Attempt:    observe.Attempt(pod),
-		Scheduling: slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled }),
-		Unusual:    &nothingUnusual,
+		Pod:         observe.Pod(pod),
+		Node:        shared(pod.Spec.NodeName),
+		StartedAt:   firstStart(pod),
+		Attempt:     observe.Attempt(pod),
+		Scheduling:  slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled }),
+		PullSecrets: len(pod.Spec.ImagePullSecrets) > 0,
+		Unusual:     &nothingUnusual,
 	}
 	if u := unusualOf(pod); !u.isEmpty() {
 		p.Unusual = &u

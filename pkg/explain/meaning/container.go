@@ -18,6 +18,8 @@ type Container struct {
 	Secrets []string
 	Mounts  []Mount
 	Account string
+	// User is the runAsUser of the container, "" if the template has none.
+	User string
 	// Variables are the environment variables whose values the pod template has, and Sources the ConfigMaps and Secrets of envFrom.
 	Variables []Variable
 	Sources   []string

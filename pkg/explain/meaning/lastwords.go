@@ -29,7 +29,7 @@ func LastLineOf(code int32, lines []string) string {
 
 // words returns the message at a position; if that only counts errors, with the first of them, which is below it.
 func (l *logLines) words(i int) string {
-	text := l.at(i).text
+	text := strings.ReplaceAll(l.at(i).text, "\t", " ")
 	if !tallied.MatchString(text) {
 		return text
 	}

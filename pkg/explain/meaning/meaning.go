@@ -28,8 +28,12 @@ type Trouble struct {
 	Key       string `json:"key,omitempty"`
 	// Volume is the name of the volume that the message is about.
 	Volume string `json:"volume,omitempty"`
+	// Class is the SecretProviderClass of the volume, "" if it has none.
+	Class string `json:"class,omitempty"`
 	// Detail is the most specific part of the message; "" if Kind is as specific.
 	Detail string `json:"detail,omitempty"`
+	// NoPullSecrets reports whether the registry denies access to a pod without imagePullSecrets.
+	NoPullSecrets bool `json:"noPullSecrets,omitempty"`
 	// SeenAt is when the kubelet last missed the object or the key, if that is so long ago that it may exist by now.
 	SeenAt time.Time `json:"seenAt,omitzero"`
 }
@@ -59,8 +63,8 @@ type row[K ~string] struct {
 	brief, text, advice string
 	// was and wasAdvice replace text and advice for an object that may exist by now.
 	was, wasAdvice string
-	// note adds to the text of an image.
-	note string
+	// note adds to the text of an image, bareNote to that of an image of a pod without imagePullSecrets.
+	note, bareNote string
 	// command shows the object that refuses a pod; "" for the events of the Job.
 	command string
 }
@@ -206,6 +210,9 @@ func (t *Trouble) Note() string {
 	if t == nil {
 		return ""
 	}
+	if t.NoPullSecrets {
+		return rowOf(t.Kind).bareNote
+	}
 	return rowOf(t.Kind).note
 }
 
@@ -232,7 +239,7 @@ func (t *Trouble) fill(template, volume string) string {
 	}
 	return wording.Insert(template,
 		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{detail}", wording.Shorten(t.Detail, maxDetail), "{volume}", volume,
-		"{object}", object, "{kind and name}", wording.Join(" ", t.Object, t.Name),
+		"{class}", wording.Join(" ", "SecretProviderClass", t.Class), "{object}", object, "{kind and name}", wording.Join(" ", t.Object, t.Name),
 		"{network}", network, "{service}", service, "{in service}", inService)
 }
 

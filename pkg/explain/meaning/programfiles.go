@@ -65,6 +65,7 @@ var fileErrors = []errorRow{
 		patterns: []errorPattern{
 			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied: '([^']+)'|cannot \w+(?: \w+)* ['‘]([^'’]+)['’]: permission denied|(/[^\s:]+): connect: permission denied`), nil},
 			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: permission denied`), nil},
+			{"permission denied", lazyregexp.New(`(?i)\b(?:open|stat|lstat|read|chdir|mkdir|create|unlink|readlink) ([^\s:'"]+): permission denied`), nil},
 			{"accessdenied", lazyregexp.New(`\bAccessDeniedException: (/\S+)`), nil},
 			{"access to the path", lazyregexp.New(`Access to the path '([^']+)' is denied`), nil},
 		},
@@ -101,11 +102,22 @@ var fileErrors = []errorRow{
 			{"does not exist", lazyregexp.New(`\bthe path "([^"]+)" does not exist`), nil},
 		},
 		casual:   true,
-		yieldsTo: []ErrorKind{ErrorModuleMissing, ErrorNoGPU},
+		yieldsTo: []ErrorKind{ErrorModuleMissing, ErrorNoGPU, ErrorOtherRoot},
 		brief:    "file missing",
 		named:    "%s does not exist",
 		text:     "a file does not exist",
 		advise:   func(e *KnownError, c Container) string { return e.FileAdvice(c, c.Mounts) },
+	},
+	{
+		kind: ErrorOtherRoot,
+		patterns: []errorPattern{
+			{"chroot: ", lazyregexp.New(`(?i)\bchroot: (?:failed to run command|can't execute) ['‘"]?([^\s'’":]+)['’"]?: no such file`), nil},
+			{"nsenter: ", lazyregexp.New(`(?i)\bnsenter: (?:failed to execute|can't execute) ['‘"]?([^\s'’":]+)['’"]?: no such file`), nil},
+		},
+		brief:  "not on the node",
+		named:  "%s does not exist in the file system that it changes to",
+		text:   "a command does not exist in the file system that it changes to",
+		advise: otherRootAdvice,
 	},
 	{
 		kind: ErrorLibraryVersion,
@@ -188,6 +200,9 @@ var fileErrors = []errorRow{
 		},
 	},
 }
+
+// ErrorOtherRoot is that chroot or nsenter does not find a command: it is sought in another file system than that of the container.
+const ErrorOtherRoot ErrorKind = "OtherRoot"
 
 // ErrorLibraryVersion is that a program needs a newer version of the C library, or of the one of C++, than there is. Its subject is the
 // version, and the program if it is known.
@@ -327,14 +342,29 @@ func spaced(name string) string {
 func accessAdvice(e *KnownError, c Container) string {
 	in := mountOf(e.Subject, c.Mounts)
 	switch {
-	case !strings.HasPrefix(e.Subject, "/"):
+	case e.Subject == "":
 		return "give the container's user access to the file: check runAsUser, and fsGroup for volumes"
+	case !strings.HasPrefix(e.Subject, "/"):
+		return fmt.Sprintf("give the user of container %s%s access to %s, which is below its working directory: check runAsUser and workingDir, and fsGroup if a volume is there",
+			c.Name, wording.InBrackets(wording.Join(" ", "runAsUser", c.User)), wording.Shorten(e.Subject, maxDetail))
 	case in != nil && in.isFixed():
 		return fmt.Sprintf("check defaultMode of %s: it decides who may read and execute its files, which cannot be written", in.place(c))
 	case in != nil:
 		return fmt.Sprintf("give the user of the container access to %s: fsGroup, or runAsUser as the owner of its files", in.place(c))
 	}
 	return fmt.Sprintf("give the user of container %s access to %s, which is in no volume of the template: run it as another user (runAsUser), or mount an emptyDir there if it only has to write", c.Name, wording.Shorten(e.Subject, maxDetail))
+}
+
+// otherRootAdvice returns advice on a command that is sought in another file system: that of the node, if the container has only one
+// hostPath.
+func otherRootAdvice(e *KnownError, c Container) string {
+	what := cmp.Or(wording.Shorten(e.Subject, maxDetail), "the command")
+	node := slices.DeleteFunc(slices.Clone(c.Mounts), func(m Mount) bool { return m.Directory == "" })
+	if len(node) != 1 {
+		return fmt.Sprintf("check whether the file system that container %s changes to has %s: its image does not matter", c.Name, what)
+	}
+	return fmt.Sprintf("check whether the node has %s: container %s looks for it in hostPath %s, which is mounted at %s, not in its image; run a command that this kind of node has",
+		what, c.Name, node[0].Directory, node[0].Path)
 }
 
 // writableAdvice returns advice on a directory that is read-only.

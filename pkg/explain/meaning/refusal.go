@@ -86,7 +86,8 @@ var refusals = []row[RefusalKind]{
 		kind:     RefusalQuotaNeeds,
 		patterns: re(`^failed quota: (?P<name>[^\s:]+): (?P<detail>must specify .*)`),
 		brief:    "quota {name} needs more",
-		text:     "ResourceQuota {name} rejects the pod template",
+		text:     "ResourceQuota {name} demands {few}",
+		complete: true,
 		advice:   "{recreate} with {lacks} for its containers, which ResourceQuota {name} demands, or have a LimitRange of the namespace set defaults",
 		command:  "kubectl describe resourcequota -n {namespace}",
 	},
@@ -95,8 +96,9 @@ var refusals = []row[RefusalKind]{
 		patterns:   re(`^violates PodSecurity "(?P<name>[^"]+)": (?P<detail>.*)`),
 		brief:      "Pod Security {name}",
 		text:       "Pod Security {name} does not allow the pod template",
-		advice:     correctTemplate,
+		advice:     "{recreate} {settings}; or have label pod-security.kubernetes.io/enforce of the namespace name a less strict level",
 		ofTemplate: true,
+		command:    "kubectl get namespace {namespace} --show-labels",
 	},
 	{
 		kind:       RefusalSCC,
@@ -125,7 +127,7 @@ var refusals = []row[RefusalKind]{
 		complete: true,
 		brief:    "no ServiceAccount {name}",
 		text:     "ServiceAccount {name}{in namespace} does not exist",
-		advice:   "create ServiceAccount {name}" + thenRetried,
+		advice:   "create ServiceAccount {name}, and give it the roles that the program needs, as a new one has none; or {recreate} with another serviceAccountName" + thenRetried,
 		command:  "kubectl create serviceaccount {name} -n {namespace}",
 	},
 	{
@@ -394,7 +396,7 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 		}
 		text += thenRetried
 		if strings.Count(r.Message, "pod or container") == len(quoted.FindAllStringIndex(r.Message, -1)) && r.Kind == RefusalPodSecurity {
-			text = "{recreate} with what the message demands in the securityContext of the pod; or " + text
+			text = "{recreate} " + r.settings("the pod") + "; or " + text
 		}
 		return text, webhookCommand
 	case r.Kind == RefusalSCC && slices.ContainsFunc(r.Fields, func(field string) bool { return !slices.Contains(setByOpenShift, field) }):
@@ -436,5 +438,5 @@ func (r *Refusal) fill(template string) string {
 		inNamespace = " in namespace " + r.Namespace
 	}
 	detail, fields := cmp.Or(r.shortMessage(), "the pod template"), cmp.Or(wording.Enumerate(r.Fields, "and"), "the values that the message names")
-	return wording.Insert(template, "{fields}", fields, "{name}", r.By, "{in namespace}", inNamespace, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{detail}", detail, "{bounds}", r.bounds())
+	return wording.Insert(template, "{fields}", fields, "{name}", r.By, "{in namespace}", inNamespace, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{few}", wording.EnumerateFew(r.Lacks), "{settings}", r.settings("its containers"), "{detail}", detail, "{bounds}", r.bounds())
 }

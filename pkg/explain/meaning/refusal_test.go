@@ -21,7 +21,7 @@ func refusalCases() map[string]refusalCase {
 			"ResourceQuota team-a is exhausted (requested: cpu=2,memory=4Gi, used: cpu=15,memory=60Gi, limited: cpu=16,memory=64Gi)"},
 		`Error creating job: jobs.batch "a-1" is forbidden: exceeded quota: q, requested: count/jobs.batch=1, used: count/jobs.batch=10, limited: count/jobs.batch=10`: {RefusalQuota, "q", "count/jobs.batch=10)"},
 		`(combined from similar events): ` + creating + `failed quota: team-a: must specify limits.cpu for: main; limits.memory for: main`: {RefusalQuotaNeeds, "team-a",
-			"ResourceQuota team-a rejects the pod template: must specify limits.cpu for: main; limits.memory for: main"},
+			"ResourceQuota team-a demands limits.cpu and limits.memory"},
 		creating + `violates PodSecurity "baseline:v1.30": host namespaces (hostNetwork=true)`: {RefusalPodSecurity, "baseline:v1.30", "hostNetwork=true"},
 		// bitnami/sealed-secrets#1119
 		creating + `unable to validate against any security context constraint: [provider "anyuid": Forbidden: not usable by user or serviceaccount, provider restricted-v2: .spec.securityContext.fsGroup: Invalid value: []int64{1001}: 1001 is not an allowed group, spec.containers[0].securityContext.runAsUser: Invalid value: 1001: must be in the ranges: [1000680000, 1000689999], provider "restricted": Forbidden: not usable by user or serviceaccount, provider "nonroot": Forbidden: not usable by user or serviceaccount]`: {RefusalSCC, "",
@@ -62,8 +62,8 @@ func TestRefusalOfAnInjectedContainerIsNotThatOfTheTemplate(t *testing.T) {
 	for message, want := range map[string]string{
 		creating + `violates PodSecurity "restricted:latest": seccompProfile (pod or container "agent" must set securityContext.seccompProfile.type)`:              "does not allow container agent (not in the pod template): seccompProfile",
 		creating + `violates PodSecurity "restricted:latest": runAsNonRoot != true (pod or containers "agent", "main" must set securityContext.runAsNonRoot=true)`: "does not allow the pod template",
-		creating + "failed quota: q: must specify limits.cpu for: agent,proxy; limits.memory for: agent":                                                           "ResourceQuota q rejects containers agent and proxy (not in the pod template)",
-		creating + "failed quota: q: must specify limits.cpu for: agent,main":                                                                                      "rejects the pod template",
+		creating + "failed quota: q: must specify limits.cpu for: agent,proxy; limits.memory for: agent":                                                           "ResourceQuota q demands limits.cpu and limits.memory because of containers agent and proxy (not in the pod template)",
+		creating + "failed quota: q: must specify limits.cpu for: agent,main":                                                                                      "ResourceQuota q demands limits.cpu",
 		`admission webhook "v.gatekeeper.sh" denied the request: [limits] container <agent> has no memory limit`:                                                   "Gatekeeper denies them: container <agent> has",
 		`admission webhook "v.gatekeeper.sh" denied the request: [required-labels] you must provide labels for: owner`:                                             "Gatekeeper denies them: you must",
 		`admission webhook "w.io" denied the request: missing approval for: production`:                                                                            "w.io denies them: missing",
@@ -145,5 +145,36 @@ func TestQuotaThatCanNeverBeMetIsNoReasonToWait(t *testing.T) {
 		if got := strings.Contains(r.Text(), "asks for more than ResourceQuota team has in all"); got != never || strings.Contains(advice, "free up some") == never {
 			t.Errorf("%s: %s; %s", numbers, r.Text(), advice)
 		}
+	}
+}
+
+// Requirements: PND-06
+func TestPodSecurityNamesWhatPassesItsChecks(t *testing.T) {
+	for message, want := range map[string]string{
+		`allowPrivilegeEscalation != false (container "main" must set securityContext.allowPrivilegeEscalation=false), ` +
+			`unrestricted capabilities (container "main" must set securityContext.capabilities.drop=["ALL"]), ` +
+			`seccompProfile (pod or container "main" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")`: `with allowPrivilegeEscalation: false, ` +
+			`capabilities.drop: [ALL] and seccompProfile.type: RuntimeDefault in the securityContext of its containers`,
+		`host namespaces (hostNetwork=true, hostPID=true), hostPath volumes (volume "data"), privileged (container "main" must not set securityContext.privileged=true)`: "without hostNetwork, hostPID, its hostPath volumes and privileged: true",
+		`unrestricted capabilities (container "main" must not include "NET_ADMIN" in securityContext.capabilities.add), ` +
+			`runAsNonRoot != true (pod or container "main" must set securityContext.runAsNonRoot=true)`: "with runAsNonRoot: true in the securityContext of its containers, and without the capabilities that the message names",
+		"a check of the future": "with a corrected pod template",
+	} {
+		advice, _ := OfRefusal(`Error creating: pods "a" is forbidden: violates PodSecurity "restricted:latest": ` + message).Advice("ns")
+		assert.Contains(t, advice, "{recreate} "+want+"; or have label pod-security.kubernetes.io/enforce of the namespace", message)
+	}
+}
+
+// Requirements: PND-04
+func TestOneWarningSufficesIfItsCauseDoesNotPassWithinSeconds(t *testing.T) {
+	for message, want := range map[string]bool{
+		`Multi-Attach error for volume "pvc-0a1b" Volume is already used by pod(s) db-0`:                                              true,
+		`MountVolume.SetUp failed for volume "host" : hostPath type check failed: /data is not a directory`:                           true,
+		`MountVolume.SetUp failed for volume "tls" : secret "web-tls" not found`:                                                      false,
+		`MountVolume.SetUp failed for volume "tls" : failed to sync secret cache: timed out waiting for the condition`:                false,
+		`MountVolume.MountDevice failed for volume "pvc-1" : driver name x.csi not found in the list of registered CSI drivers`:       false,
+		`AttachVolume.Attach failed for volume "pvc-1" : rpc error: code = Internal desc = something that nobody has reported before`: false,
+	} {
+		assert.Equal(t, IsDecisive("FailedAttachVolume", message), want, message)
 	}
 }

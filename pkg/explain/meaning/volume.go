@@ -32,6 +32,7 @@ const (
 	StorageUnreachable   TroubleKind = "StorageUnreachable"   // the server of the volume does not answer
 	DatastoreUnreachable TroubleKind = "DatastoreUnreachable" // the vSphere host of the node cannot access the volume's datastore
 	SecretsStore         TroubleKind = "SecretsStore"         // a store of secrets does not return them
+	SecretsStoreUnknown  TroubleKind = "SecretsStoreUnknown"  // the host name of a store of secrets cannot be resolved
 	NodeDiskFull         TroubleKind = "NodeDiskFull"         // the node has no disk space for the volume
 	AttachmentGone       TroubleKind = "AttachmentGone"       // the VolumeAttachment of the volume does not exist
 	DeviceUnusable       TroubleKind = "DeviceUnusable"       // the file system of a device cannot be mounted
@@ -53,7 +54,7 @@ var volumes = []row[TroubleKind]{
 		complete: true,
 		brief:    "volume in use",
 		text:     "{volume} is already {detail}",
-		advice:   "delete the pod that uses the volume, or wait until it ends; for pods on several nodes, use a volume with access mode ReadWriteMany",
+		advice:   "wait until the pod that uses the volume ends, or delete it; or {recreate} with podAffinity to that pod, as both can use the volume on one node; for pods on several nodes, use a volume with access mode ReadWriteMany",
 	},
 	{
 		kind: VolumeInUse,
@@ -168,11 +169,20 @@ var volumes = []row[TroubleKind]{
 	},
 	{
 		kind:     SecretsStore,
-		patterns: re(`failed to mount secrets store objects.*(?P<detail>Code: \d+\. Errors: .+)`, `failed to mount secrets store objects`),
+		patterns: re(`failed to mount secrets store objects.*(?P<detail>Code: \d+\. Errors: .+)`, `failed to mount secrets store objects|error mounting secret\b|failed to get objectType:`),
+		yieldsTo: []TroubleKind{SecretsStoreUnknown, ObjectMissing},
 		keepsEnd: true,
 		brief:    "secrets store",
 		text:     "the secrets store for {volume} failed",
-		advice:   "check the SecretProviderClass of the volume, and what the pod's service account may read in the store; mounting is retried automatically",
+		advice:   "check {class} of the volume, and what the pod's service account may read in the store; mounting is retried automatically",
+	},
+	{
+		kind:     SecretsStoreUnknown,
+		patterns: re(`(?:failed to mount secrets store objects|error mounting secret\b|failed to get objectType:).*\blookup (?P<name>\S+?)(?: on \S+)?: (?:no such host|server misbehaving)`),
+		complete: true,
+		brief:    "unknown secrets store",
+		text:     "its node cannot resolve {name}, the secrets store for {volume}",
+		advice:   "correct the name of the store in {class} of the volume, or DNS of the node; mounting is retried automatically",
 	},
 	{
 		kind:     NoSocket,

@@ -20,6 +20,18 @@ func GivesReason(source, reason, message string) bool {
 	return OfAutoscaler(source, reason, message) == nil
 }
 
+// fleeting is trouble of the first attempts to start a pod, which usually passes within seconds, or of which the cause is unknown.
+var fleeting = []TroubleKind{
+	NotAttached, VolumeBusy, NotSynced, Attacher, MountTimeout, DriverDown, DriverMissing, StorageUnreachable, SecretsStore, ObjectMissing, Volume, VolumeAttach,
+	NetworkNotReady, NetworkDenied, NetworkPlugin, RuntimeSlow, RuntimeBusy, Sandbox,
+}
+
+// IsDecisive reports whether one warning suffices to say that its pod does not start: it names a cause that does not pass within seconds.
+func IsDecisive(reason, message string) bool {
+	t := OfStart(reason, message)
+	return t != nil && !slices.Contains(fleeting, t.Kind)
+}
+
 // restarted matches the kubelet's event about a container that waits for its next restart.
 var restarted = lazyregexp.New(`^Back-off restarting failed container(?: (\S+) in pod )?`)
 
@@ -46,12 +58,18 @@ func (t *Trouble) IsAboutObject() bool {
 	return t != nil && t.Name != "" && (t.Kind == ObjectMissing || t.Kind == KeyMissing)
 }
 
-// passing is trouble with a volume that may pass by itself.
-var passing = []TroubleKind{NotAttached, VolumeBusy, NotSynced, Attacher, StorageUnreachable, MultiAttach, VolumeInUse, VolumeLimit, MountTimeout, SecretsStore, NodeDiskFull}
+// passing is trouble with a volume or an image that may pass by itself.
+var passing = []TroubleKind{
+	RateLimit, PullsThrottled, RegistryFails,
+	NotAttached, VolumeBusy, NotSynced, Attacher, StorageUnreachable, MultiAttach, VolumeInUse, VolumeLimit, MountTimeout, SecretsStore, NodeDiskFull,
+}
+
+// MayPass reports whether the trouble may pass by itself.
+func (t *Trouble) MayPass() bool { return t != nil && slices.Contains(passing, t.Kind) }
 
 // IsOfVolume reports whether the trouble is with a volume, and does not pass by itself.
 func (t *Trouble) IsOfVolume() bool {
-	return t != nil && rowIn(volumes, t.Kind).kind != "" && !slices.Contains(passing, t.Kind)
+	return t != nil && rowIn(volumes, t.Kind).kind != "" && !t.MayPass()
 }
 
 // IsUnbound reports whether the trouble is a claim that is not bound.

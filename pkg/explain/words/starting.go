@@ -43,6 +43,9 @@ func imageQuote(p *explain.Problem, _ time.Time) quotation {
 }
 
 func imageNote(p *explain.Problem, now time.Time) string {
+	if p.Start.Trouble.MayPass() {
+		return p.Start.Trouble.Note()
+	}
 	return Clauses([]string{p.Start.Trouble.Note(), endlessNote(p, now)})
 }
 

@@ -61,7 +61,7 @@ func TestForcedDeletionIsNotAdvised(t *testing.T) {
 // CLI-06: each kind of refusal has advice.
 func TestRefusalHasAdvice(t *testing.T) {
 	for message, want := range map[string]string{
-		`error looking up service account ns/robot: serviceaccount "robot" not found`: "create ServiceAccount robot; the controller then retries automatically\nkubectl create serviceaccount robot -n ns",
+		`error looking up service account ns/robot: serviceaccount "robot" not found`: "create ServiceAccount robot, and give it the roles that the program needs, as a new one has none; or recreate the Job with another serviceAccountName; the controller then retries automatically\nkubectl create serviceaccount robot -n ns",
 		`pods "x" is forbidden: no PriorityClass with name nope was found`:            "create PriorityClass nope, or recreate the Job with another priorityClassName; the controller then retries automatically",
 		`pods "x" is forbidden: pod rejected: RuntimeClass "gvisor" not found`:        "create RuntimeClass gvisor, or recreate the Job with another runtimeClassName",
 		`failed calling webhook "guard": connection refused`:                          "kubectl get validatingwebhookconfigurations",

@@ -42,8 +42,8 @@ func TestObjectsThatHooksNeedAreHooksToo(t *testing.T) {
 			"Helm runs this post-delete hook after it has deleted the other objects of the release",
 			"if the chart has ServiceAccount train, make it a post-delete hook, too,",
 		},
-		"after the installation": {map[string]string{"helm.sh/hook": "post-install"}, "", "create ServiceAccount train; the controller then retries automatically"},
-		"no hook":                {nil, "", "create ServiceAccount train; the controller then retries automatically"},
+		"after the installation": {map[string]string{"helm.sh/hook": "post-install"}, "", "create ServiceAccount train, and give it the roles that the program needs, as a new one has none; or "},
+		"no hook":                {nil, "", "create ServiceAccount train, and give it the roles that the program needs, as a new one has none; or "},
 	} {
 		r := explaintest.Report(input.Input{Now: explaintest.Noon, Job: explaintest.ToolJob(nil, tc.annotations), PodsRead: true, EventsRead: true, Events: []input.Event{explaintest.JobEvent("FailedCreate", noAccount, 3, 0)}})
 		p := explaintest.Problem(t, r, explain.ProblemCreationRefused)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -89,6 +90,21 @@ func (in *Facts) templateContainer(name string) *corev1.Container {
 func (in *Facts) HasReadOnlyRoot(name string) bool {
 	c := in.templateContainer(name)
 	return c != nil && c.SecurityContext != nil && ptr.Deref(c.SecurityContext.ReadOnlyRootFilesystem, false)
+}
+
+// User returns the runAsUser of a container of the Job's template, "" if there is none.
+func (in *Facts) User(name string) string {
+	var user *int64
+	if pod := in.Spec.Template.Spec.SecurityContext; pod != nil {
+		user = pod.RunAsUser
+	}
+	if c := in.templateContainer(name); c != nil && c.SecurityContext != nil {
+		user = cmp.Or(c.SecurityContext.RunAsUser, user)
+	}
+	if user == nil {
+		return ""
+	}
+	return strconv.FormatInt(*user, 10)
 }
 
 // UsesNodeDNS reports whether the pods use the DNS of their node, not that of the cluster.

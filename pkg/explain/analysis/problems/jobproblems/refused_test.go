@@ -22,7 +22,7 @@ func TestRefusedCreationIsExplained(t *testing.T) {
 		{`pods "train-x" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "ResourceQuota compute allows no such pods (requested: pods=1, used: pods=0, limited: pods=0)"},
 		{`pods is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "ResourceQuota compute allows no such pods (requested: pods=1, used: pods=0, limited: pods=0)"},
 		{`pods "train-x" is forbidden: failed quota: compute: must specify limits.cpu for: main; requests.memory for: main`,
-			"ResourceQuota compute rejects the pod template: must specify limits.cpu for: main; requests.memory for: main"},
+			"ResourceQuota compute demands limits.cpu and requests.memory"},
 		{`pods "train-x" is forbidden: insufficient quota to match these scopes: [{PriorityClass In [system-node-critical]}]`, "insufficient quota to match these scopes: [{PriorityClass In [system-node-critical]}]"},
 		{`insufficient quota to match these scopes: [{PriorityClass In [high]}]`, "the API server rejects them: insufficient quota to match these scopes: [{PriorityClass In [high]}]"},
 		{`pods "train-x" is forbidden: ` + restricted, "Pod Security restricted:latest does not allow the pod template: allowPrivilegeEscalation != false, unrestricted capabilities"},

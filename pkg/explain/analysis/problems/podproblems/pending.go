@@ -64,14 +64,17 @@ func startsSlowly(in *facts.Facts, pod *input.Pod) bool {
 	return pod.Phase == corev1.PodPending && !since.IsZero() && in.Now.Sub(since) > startSlack
 }
 
-// triesInVain reports whether the kubelet has failed to start the pod more than once, and said why. Then it does not matter for
-// how long the pod has been pending.
+// triesInVain reports whether the kubelet has failed to start the pod more than once, and said why, or whether what it said is
+// decisive. Then it does not matter for how long the pod has been pending.
 func triesInVain(pod *input.Pod, warning func(pod string) *input.Event) bool {
 	if pod.Phase != corev1.PodPending || pod.Node == "" {
 		return false
 	}
 	last := warning(pod.Name)
-	return last != nil && last.Count > 1 && last.Reason != "FailedScheduling" && givesReason(last)
+	if last == nil || last.Reason == "FailedScheduling" {
+		return false
+	}
+	return last.Count > 1 && givesReason(last) || meaning.IsDecisive(last.Reason, last.Message)
 }
 
 // pendingPod returns the reason why an active pod does not run; warning returns the latest warning about a pod.

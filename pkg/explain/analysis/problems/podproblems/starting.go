@@ -35,6 +35,10 @@ func addMeaning(in *facts.Facts, p *explain.Problem) {
 		addUnfit(in, p)
 	case explain.ProblemImagePull:
 		addImageTrouble(in, p)
+		if t, pod := p.Start.Trouble, input.PodNamed(in.Active, p.Pods[0]); t != nil && t.Kind == meaning.Unauthorized && pod != nil {
+			t.NoPullSecrets = !pod.PullSecrets
+		}
+		p.MayContinue = p.Start.Trouble.MayPass()
 	case explain.ProblemPodPending:
 		if len(p.Details) > 0 {
 			p.Start.Trouble = meaning.OfStart(p.Start.Reason, p.Details[0])
@@ -257,6 +261,8 @@ func addVolume(in *facts.Facts, p *explain.Problem) {
 	case v.PersistentVolumeClaim != nil:
 		others := func(c meaning.Claim) bool { return c.Name != v.PersistentVolumeClaim.ClaimName }
 		p.Start.Claims = slices.DeleteFunc(claimsOf(in, p.Pods[0]), others)
+	case v.CSI != nil:
+		t.Class = v.CSI.VolumeAttributes["secretProviderClass"]
 	case t.Kind != meaning.KeyMissing:
 	case v.ConfigMap != nil:
 		t.Name = v.ConfigMap.Name

@@ -21,6 +21,11 @@ func TestMultiAttachIsPreferredToATimeout(t *testing.T) {
 	f.Events = []input.Event{attach, mount}
 	explaintest.WantFirst(t, f, "the pod cannot start because its volume pvc-0a1b is already used by pod(s) bootstrap-sync")
 
+	// A young pod needs no second warning about it.
+	f.Pods[0].CreatedAt = explaintest.Noon.Add(-6 * time.Second)
+	f.Events = []input.Event{attach}
+	explaintest.WantFirst(t, f, "the pod cannot start because its volume pvc-0a1b is already used by pod(s) bootstrap-sync")
+
 	// The scheduler's message from before the pod had a node is outdated.
 	attach.Reason, attach.Message = "FailedScheduling", "0/3 nodes are available"
 	f.Events = []input.Event{attach, mount}
@@ -96,7 +101,7 @@ func TestClaimThatIsNotBoundIsNamedAmongSeveral(t *testing.T) {
 func TestImageHasTheReasonWhyItCannotBePulled(t *testing.T) {
 	for message, want := range map[string]struct{ text, advice string }{
 		"429 Too Many Requests - Server message: toomanyrequests":     {"cannot be pulled: the registry's rate limit is exceeded", "pull the image with an account (imagePullSecrets)"},
-		"pull access denied, repository does not exist":               {"cannot be pulled: the registry denied access; credentials are missing or wrong, or the repository does not exist", "give the pods credentials for the registry (imagePullSecrets"},
+		"pull access denied, repository does not exist":               {"cannot be pulled: the registry denied access; the pod has no imagePullSecrets, or the repository does not exist", "give the pods credentials for the registry (imagePullSecrets"},
 		"no match for platform in manifest: not found":                {"cannot be pulled: it does not exist for the platform", "build the image for the platform (operating system and architecture) of the nodes"},
 		"dial tcp: lookup registry.corp on 10.0.0.2:53: no such host": {"cannot be pulled: the host name of its registry, registry.corp, cannot be resolved on the node", "check the name of the registry"},
 		"stopped": {"cannot be pulled: “stopped”; the Job waits forever", "the events of the pod have the whole message"},
@@ -112,6 +117,9 @@ func TestImageHasTheReasonWhyItCannotBePulled(t *testing.T) {
 			}
 		}
 	}
+	withSecret := explaintest.PendingPod("ImagePullBackOff", `Back-off pulling image "train:1": ErrImagePull: pull access denied`)
+	withSecret.PullSecrets = true
+	explaintest.WantFirst(t, explaintest.InputOf(explaintest.JobOfOne(), withSecret), "image train:1 of container main cannot be pulled: the registry denied access; credentials are missing or wrong")
 	explaintest.WantFirst(t, explaintest.InputOf(explaintest.JobOfOne(), explaintest.PendingPod("ErrImageNeverPull", "")), "image train:1 of container main is not present on the node, and imagePullPolicy is Never")
 }
 
@@ -122,7 +130,7 @@ func TestPodWithANodeHasTheReasonWhyItCannotStart(t *testing.T) {
 		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : references non-existent secret key: tls.key`, "Secret web-tls has no key tls.key; its volume tls needs it; the Job waits forever", "add key tls.key to Secret web-tls"},
 		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : secret "web-tls" not found`, "Secret web-tls in namespace ns does not exist; its volume tls needs it; the Job waits forever", "create Secret web-tls"},
 		{"FailedMount", "Unable to attach or mount volumes: unmounted volumes=[v-data]: timed out waiting for the condition", "its volume v-data (claim data) was not attached or mounted in time", "find out whether a pod on another node uses claim data: with access mode ReadWriteOnce, one node at a time can mount it"},
-		{"FailedAttachVolume", `Multi-Attach error for volume "pvc-0a1b" Volume is already used by pod(s) bootstrap-sync`, "the volume of its claim data is already used by pod(s) bootstrap-sync", "delete the pod that uses the volume"},
+		{"FailedAttachVolume", `Multi-Attach error for volume "pvc-0a1b" Volume is already used by pod(s) bootstrap-sync`, "the volume of its claim data is already used by pod(s) bootstrap-sync", "wait until the pod that uses the volume ends, or delete it"},
 		{"FailedCreatePodSandBox", `Failed to create pod sandbox: plugin type="aws-cni" name="aws-cni" failed (add): add cmd: failed to assign an IP address to container`, "network plugin aws-cni has no IP address left for it", "free IP addresses"},
 		{"NetworkNotReady", "network is not ready: cni plugin not initialized", "the network plugin of its node is not ready", "check the pods of the network plugin"},
 	} {
