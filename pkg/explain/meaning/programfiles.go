@@ -201,8 +201,8 @@ var fileErrors = []errorRow{
 	},
 }
 
-// ErrorOtherRoot is that chroot or nsenter does not find a command: it is sought in another file system than that of the container.
-const ErrorOtherRoot ErrorKind = "OtherRoot"
+// ErrorOtherRoot is about a command that is sought in another file system than that of the container.
+const ErrorOtherRoot ErrorKind = "OtherRoot" // chroot or nsenter does not find the command
 
 // ErrorLibraryVersion is that a program needs a newer version of the C library, or of the one of C++, than there is. Its subject is the
 // version, and the program if it is known.

@@ -151,7 +151,7 @@ func errorRemedy(in *facts.Facts, c *input.Container, known *meaning.KnownError)
 		Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name), SharedMemory: in.HasSharedMemory(c.Name),
 		MemoryLimit: in.MemoryLimit(c).Value, Secrets: in.Secrets(c.Name), Mounts: in.Mounts(c.Name),
 		Variables: facts.Variables(in, c.Name), Sources: facts.EnvSources(in, c.Name),
-		User:        in.User(c.Name),
+		User:        facts.User(in, c.Name),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
 		Account: cmp.Or(in.Spec.Template.Spec.ServiceAccountName, "default"),
 	})

@@ -93,7 +93,7 @@ func (in *Facts) HasReadOnlyRoot(name string) bool {
 }
 
 // User returns the runAsUser of a container of the Job's template, "" if there is none.
-func (in *Facts) User(name string) string {
+func User(in *Facts, name string) string {
 	var user *int64
 	if pod := in.Spec.Template.Spec.SecurityContext; pod != nil {
 		user = pod.RunAsUser
