@@ -52,6 +52,14 @@ func meant(e *meaning.KnownError, message string) quotation {
 // meansExit returns the meaning of an exit code, which stands for a message.
 func meansExit(text string) quotation { return quotation{message: text, before: ": ", whole: true} }
 
+// meaning returns the meaning that stands for a message, "" if the message itself is quoted.
+func (q quotation) meaning() string {
+	if !q.whole {
+		return ""
+	}
+	return q.before + q.message
+}
+
 // programName matches the name of a program before its message, where it keeps its case in quotes.
 var programName = lazyregexp.New(`^[a-z][\w.-]*: `)
 

@@ -141,15 +141,15 @@ func slowStartNote(p *explain.Problem, now time.Time) string {
 
 // unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.
 func unstartableText(p *explain.Problem, now time.Time) string {
-	text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Start.Reason)
-	if p.Start.Trouble == nil {
-		return text
+	text, cause := "container "+p.Container+" cannot be started", ""
+	withReason := text + " (" + p.Start.Reason + ")"
+	if p.Start.Trouble != nil {
+		cause = ": " + p.Start.Trouble.Text("") + ago(explain.TimeOf(p.Start.Trouble.SeenAt), now)
 	}
-	named := ": " + p.Start.Trouble.Text("") + ago(explain.TimeOf(p.Start.Trouble.SeenAt), now)
-	if utf8.RuneCountInString(text+named) > room(stalled) { // Names are more useful than the reason of the kubelet.
-		text = "container " + p.Container + " cannot be started"
+	if utf8.RuneCountInString(withReason+cause+unstartableQuote(p, now).meaning()) <= room(stalled) {
+		text = withReason // The cause is more useful than the reason of the kubelet.
 	}
-	return text + named
+	return text + cause
 }
 
 func unstartableQuote(p *explain.Problem, _ time.Time) quotation {
