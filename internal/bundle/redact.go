@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/secrets"
 )
 
 // Kinds of values that are removed from objects whatever their content.
@@ -22,13 +23,11 @@ const (
 	envValue      = "value of an environment variable or a header"
 	lastApplied   = "last-applied annotation"
 	namedValue    = "named secret"
-	commandSecret = "password of a command"
 	lastAppliedBy = "kubectl.kubernetes.io/last-applied-configuration"
 )
 
 // redactor removes secrets and counts them.
 type redactor struct {
-	secrets []secret
 	// patterns are the user's patterns. Each text that they match is replaced by an alias, the same one everywhere, so that
 	// different names stay different and remain valid names.
 	patterns []*regexp.Regexp
@@ -45,7 +44,7 @@ const (
 )
 
 func newRedactor(patterns []*regexp.Regexp) *redactor {
-	return &redactor{secrets: secrets, patterns: patterns, aliases: map[string]string{}, found: map[Removal]int{}, clean: map[string]bool{}}
+	return &redactor{patterns: patterns, aliases: map[string]string{}, found: map[Removal]int{}, clean: map[string]bool{}}
 }
 
 // removals returns the removals, sorted by file.
@@ -61,7 +60,7 @@ func (r *redactor) removals() []Removal {
 
 func (r *redactor) note(file, what string) string {
 	r.found[Removal{What: what, File: file}]++
-	return "[removed: " + what + "]"
+	return secrets.Mark(what)
 }
 
 // text removes known secrets from a text, and replaces matches of the user's patterns.
@@ -69,10 +68,10 @@ func (r *redactor) text(file, text string) string {
 	if r.clean[text] {
 		return text
 	}
-	spans := r.known(text)
+	spans := secrets.In(text)
 	for i, pattern := range r.patterns { // The pattern may quote the secret, so only its number is shown.
 		for _, m := range pattern.FindAllStringIndex(text, -1) {
-			spans = append(spans, span{m[0], m[1], fmt.Sprintf("text that matches --redact, number %d", i+1), true})
+			spans = append(spans, secrets.Span{From: m[0], To: m[1], What: fmt.Sprintf("text that matches --redact, number %d", i+1), Aliased: true})
 		}
 	}
 	if len(spans) == 0 && len(text) <= maxCleanText && len(r.clean) < maxClean {
@@ -82,55 +81,17 @@ func (r *redactor) text(file, text string) string {
 }
 
 // fixed removes known forms of secrets from a text that must not change otherwise, such as a time.
-func (r *redactor) fixed(file, text string) string { return r.without(file, text, r.known(text)) }
+func (r *redactor) fixed(file, text string) string { return r.without(file, text, secrets.In(text)) }
 
-// known returns the positions of known forms of secrets.
-func (r *redactor) known(text string) (spans []span) {
-	lower := strings.ToLower(text)
-	for i := range r.secrets {
-		spans = append(spans, r.secrets[i].find(text, lower)...)
-	}
-	spans = append(spans, inCommands(text, lower)...)
-	if strings.Contains(text, "\n") {
-		spans = append(spans, r.wrapped(text)...)
-	}
-	return spans
-}
-
-// without removes spans from a text. If spans overlap, the first one in the list determines the description.
-func (r *redactor) without(file, text string, spans []span) string {
-	order := make([]int, len(spans)) // positions in spans, by where these begin
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(spans[a].from, spans[b].from) })
-	var merged []span
-	first := 0 // the position in spans of the description of the last of merged
-	for _, i := range order {
-		s, last := spans[i], len(merged)-1
-		switch {
-		case s.from == s.to:
-		case last < 0 || merged[last].to <= s.from:
-			merged, first = append(merged, s), i
-		default:
-			if i < first {
-				first, merged[last].what, merged[last].aliased = i, s.what, s.aliased
-			}
-			merged[last].to = max(merged[last].to, s.to)
+// without replaces spans of a text by their descriptions.
+func (r *redactor) without(file, text string, spans []secrets.Span) string {
+	return secrets.Replace(text, spans, func(s secrets.Span) string {
+		mark := r.note(file, s.What)
+		if s.Aliased {
+			return r.alias(text[s.From:s.To])
 		}
-	}
-	var out strings.Builder
-	end := 0
-	for _, s := range merged {
-		out.WriteString(text[end:s.from])
-		mark := r.note(file, s.what)
-		if s.aliased {
-			mark = r.alias(text[s.from:s.to])
-		}
-		out.WriteString(mark)
-		end = s.to
-	}
-	return out.String() + text[end:]
+		return mark
+	})
 }
 
 // alias returns the replacement for a text: a name that Kubernetes accepts.
@@ -139,31 +100,6 @@ func (r *redactor) alias(text string) string {
 		r.aliases[text] = fmt.Sprintf("redacted-%d", len(r.aliases)+1)
 	}
 	return r.aliases[text]
-}
-
-// wrapped returns the positions of secrets that are broken across lines.
-func (r *redactor) wrapped(text string) (spans []span) {
-	joined := strings.ReplaceAll(text, "\n", "")
-	lower := strings.ToLower(joined)
-	var ends []int // positions in joined at which lines end
-	for i := range len(text) {
-		if text[i] == '\n' {
-			ends = append(ends, i-len(ends))
-		}
-	}
-	for i := range r.secrets {
-		if !r.secrets[i].wraps {
-			continue
-		}
-		for _, m := range r.secrets[i].find(joined, lower) {
-			first, _ := slices.BinarySearch(ends, m.from+1) // the number of lines that end before it
-			last, _ := slices.BinarySearch(ends, m.to)
-			if first < last {
-				spans = append(spans, span{m.from + first, m.to + last, m.what, false})
-			}
-		}
-	}
-	return spans
 }
 
 // object returns an object or a list without secrets as indented JSON. Only one element of a list at a time is decoded into
@@ -222,14 +158,14 @@ func (r *redactor) element(file, name string, list []any, i int) any {
 	text, isText := list[i].(string)
 	flag, _ := list[max(i-1, 0)].(string)
 	switch {
-	case isText && i > 0 && strings.HasPrefix(flag, "-") && namedSecret.MatchString(flag):
+	case isText && i > 0 && strings.HasPrefix(flag, "-") && secrets.Named.MatchString(flag):
 		return r.note(file, namedValue)
 	case isText && isFixed("", name, text):
 		return r.fixed(file, text)
 	case isText:
 		variable, value, ok := strings.Cut(text, "=")
 		isScript := strings.HasPrefix(flag, "-") && strings.HasSuffix(flag, "c") // as in sh -c
-		if ok && !isScript && wholeName.MatchString(variable) && namedSecret.MatchString(variable) && !isHarmless(variable+"=", value, "") {
+		if ok && !isScript && wholeName.MatchString(variable) && secrets.Named.MatchString(variable) && !secrets.IsHarmless(variable+"=", value, "") {
 			return variable + "=" + r.note(file, namedValue)
 		}
 	}
@@ -241,13 +177,13 @@ var wholeName = lazyregexp.New(`^[\w.-]+$`)
 
 // arguments removes the secrets of known programs from the command and the arguments of a container.
 func (r *redactor) arguments(file string, container map[string]any) {
-	var c command
+	var c secrets.Command
 	for _, name := range []string{"command", "args"} {
 		words, _ := container[name].([]any)
 		for i := range words {
 			word, isText := words[i].(string)
-			if from, to := c.next(word); isText && from < to && !isHarmless("", word[from:to], "") {
-				words[i] = word[:from] + r.note(file, commandSecret) + word[to:]
+			if from, to := c.Next(word); isText && from < to && !secrets.IsHarmless("", word[from:to], "") {
+				words[i] = word[:from] + r.note(file, secrets.OfCommand) + word[to:]
 			}
 		}
 	}
@@ -262,7 +198,7 @@ func (r *redactor) field(file, parent string, object map[string]any, name string
 		r.note(file, lastApplied)
 		delete(object, name)
 		return
-	case isText && text != "" && namedSecret.MatchString(name):
+	case isText && text != "" && secrets.Named.MatchString(name):
 		value = r.note(file, namedValue)
 	case isText && isFixed(parent, name, text):
 		value = r.fixed(file, text)

@@ -96,7 +96,7 @@ func TestPoliciesThatCannotBe(t *testing.T) {
 		"podFailurePolicy: {rule: 1}": "unknown field",
 		"podFailurePolicy: {rules: [{action: Count, name: a b}]}": "podFailurePolicy.rules[0].name",
 		"maxFailedIndexes: 1":                           "spec.maxFailedIndexes: Invalid value",
-		"successPolicy: {rules: [{succeededCount: 1}]}": "requires Indexed",
+		"successPolicy: {rules: [{succeededCount: 1}]}": "needs an Indexed Job",
 	} {
 		p, err := whatif.ParsePolicies([]byte(policies))
 		var job *batchv1.Job

@@ -12,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/secrets"
 )
 
 // tailsPause is the minimum pause between two readings of logs.
@@ -95,7 +96,7 @@ func (t *logTails) readAll(ctx context.Context, pods []*input.Pod, targets []inp
 				failed = gap != nil && !kube.IsNotFound(err)
 				break
 			}
-			tail = input.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines}
+			tail = input.LogTail{Pod: target.Pod, Container: target.Container, Lines: secrets.RemoveFromLines(lines)}
 		}
 		read[target] = tail
 		if len(tail.Lines) > 0 {

@@ -29,6 +29,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/secrets"
 )
 
 const (
@@ -200,7 +201,7 @@ func (r *Reader) readTails(ctx context.Context, in *input.Input) bool {
 			}
 			return false
 		}
-		in.Logs = append(in.Logs, input.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines})
+		in.Logs = append(in.Logs, input.LogTail{Pod: target.Pod, Container: target.Container, Lines: secrets.RemoveFromLines(lines)})
 	}
 	return true
 }

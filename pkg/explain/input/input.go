@@ -241,6 +241,9 @@ type Gap struct {
 	Namespace string `json:"namespace,omitempty"`
 }
 
+// OfLogs reports whether a log could not be read.
+func (g *Gap) OfLogs() bool { return g.What == "logs" || g.What == "pods/log" }
+
 // MakeCommand sets the Command from the verb, the resource and the namespace, if the plugin ever uses such a permission. Call
 // it for a Gap that was read from a file: its Command may be anything.
 func (g *Gap) MakeCommand() {

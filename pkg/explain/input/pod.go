@@ -20,6 +20,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/secrets"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -75,6 +76,9 @@ func unusualOf(pod *corev1.Pod) Unusual {
 
 // CutText cuts a message of a pod to maxText bytes.
 func CutText(text string) string { return wording.CutBytes(text, maxText) }
+
+// printed cuts what a program may have printed, and removes its secrets.
+func printed(text string) string { return secrets.Remove(CutText(text)) }
 
 // firstStart returns the start of the pod's first container, as far as it is known: a container status only has the last two
 // runs.
@@ -159,7 +163,7 @@ func containerOf(status *corev1.ContainerStatus, init bool) (Container, bool) {
 // ended returns the container with the end of a run.
 func ended(c Container, end *corev1.ContainerStateTerminated) Container {
 	c.Ended = true
-	c.ExitCode, c.Signal, c.Reason, c.Message = end.ExitCode, end.Signal, shared(end.Reason), CutText(end.Message)
+	c.ExitCode, c.Signal, c.Reason, c.Message = end.ExitCode, end.Signal, shared(end.Reason), printed(end.Message)
 	c.StartedAt, c.EndedAt = KnownTime(end.StartedAt), KnownTime(end.FinishedAt)
 	return c
 }

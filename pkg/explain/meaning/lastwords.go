@@ -100,8 +100,17 @@ func (l *logLines) isBetter(at, last int) bool {
 	case last < 0 || line.kind > l.at(last).kind:
 		return true
 	}
-	return line.kind == linePlain && l.at(last).kind == linePlain && hasAny(strings.ToLower(line.text), advices)
+	after := l.at(last)
+	if line.kind == lineMurmur && after.kind == lineMurmur {
+		return systemError.MatchString(line.text) && !systemError.MatchString(after.text)
+	}
+	return line.kind == linePlain && after.kind == linePlain && hasAny(strings.ToLower(line.text), advices)
 }
+
+// systemError matches the text of an error of the operating system at the end of a line: the reason for what failed after it.
+var systemError = lazyregexp.New(`(?i)(?:permission denied|operation not permitted|no such file or directory|connection (?:refused|reset by peer|timed out)|` +
+	`(?:cannot allocate|out of) memory|no space left on device|read-only file system|no route to host|is a directory|not a directory|` +
+	`input/output error|resource temporarily unavailable|too many open files|device or resource busy|address already in use)\W*$`)
 
 // isHead reports whether an error says less than a detail of it.
 func (l *logLine) isHead(detail *logLine) bool {
@@ -117,7 +126,7 @@ var (
 	wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
 	child   = lazyregexp.New(`(?i)\bexit (?:status|code)\W+\d+(?:\W*$|: /\S+(?: [\w-]+)*$)`)
 	// outcome matches an error that says only what failed, and place one that says only where. exception matches the name of an error.
-	outcome = lazyregexp.New(`^(?:[\w-]+: )?(?:[A-Za-z]+(?: \(\d+\))?: |\[[A-Z]+\] |[A-Z]+ )?[\w '"()-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$|` +
+	outcome = lazyregexp.New(`^(?:[\w-]+: )?(?:[A-Za-z]+(?: \(\d+\))?: |\[[A-Z]+\] |[A-Z]+ )?[\w '"()-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$|^(?:[\w-]+: )?(?:(?i:error|fatal): )?failed to [^:]+(?:: failed to [^:]+)*$|` +
 		`^(?:[A-Za-z]+\W+)?(?:Error (?:during [\w ]+|executing process .*)|\d+ [\w/]+ (?:could not be \w+|failed))\W*$|The requested URL returned error: \d+$|\bafter \d+ (?:attempts|tries|retries)\W*(?:, exiting \S+)?$`)
 	exception = lazyregexp.New(`^[\w.]+(?:Error|Exception)$`)
 	bareName  = lazyregexp.New(`\b(?:Error|Exception):?$`)

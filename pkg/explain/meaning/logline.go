@@ -124,7 +124,7 @@ var (
 	// level matches the level of a message.
 	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERRO|FATAL|CRITICAL|SEVERE|PANIC)\b`)
 	// alarm matches lines that report an error, and the elements of a list of errors.
-	alarm = lazyregexp.New(`^[*•] |[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |^\S+\.rb:\d+:in \S+ .+ \([\w:]+\)$|^● |^You must |^remote: (?:You |Invalid |Access |Write |Repository |Support for |The project |Not |Permission |HTTP )|Killed +\S|^(?:\[[^\]]*\] )?Error \w+ing\b`)
+	alarm = lazyregexp.New(`^[*•] |[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |^\S+\.rb:\d+:in \S+ .+ \([\w:]+\)$|^● |^You must |^code: \d+, message: |^remote: (?:You |Invalid |Access |Write |Repository |Support for |The project |Not |Permission |HTTP )|Killed +\S|^(?:\[[^\]]*\] )?Error \w+ing\b`)
 	// connected matches the end of a series of attempts.
 	connected = lazyregexp.New(`^(?i:re)?(?i:connected)\b`)
 	// errorWord matches the name of an error before its text, and errorWords are the words that it contains.
@@ -233,9 +233,9 @@ func kindOf(text string, quiet bool) lineKind {
 
 var (
 	// stamp matches a time at the beginning of a line, the container whose line Compose passes on, or the rank of a process of mpirun.
-	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*|\[[a-z]+\d+\]: ?)|^[a-z][\w.-]* +\| `)
+	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\](?:\[[\w.-]+\])?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*|\[[a-z]+\d+\]: ?)|^[a-z][\w.-]* +\| `)
 	// logger matches what loggers of Java, Ruby, Python and Chrome write between the time and the message.
-	logger = lazyregexp.New(`^\s*(?:[\w ]+:)?([A-Z]+)(?:: \w+\.py:\d+ - |\s+(?:(?:\d+ --- )?\[[^\]]*\]\s+[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) )|^\[(?:\d+:\d+:)?\d{4}/\d{6}\.\d+:([A-Z]+):\S+\] |^([A-Z]+) \d\d-\d\d \d\d:\d\d:\d\d \[?\S+\.py:\d+\] |^([A-Z]+) [\w.$]+\(\w+\):\d+ - |^\[([A-Z]+) *\]\[[\w.]+ *\] ?|^([A-Z]+) +\| `)
+	logger = lazyregexp.New(`^\s*(?:[\w ]+:)?([A-Z]+)(?:: \w+\.py:\d+ - |\s+(?:(?:\d+ --- )?\[[^\]]*\]\s+[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) )|^\[(?:\d+:\d+:)?\d{4}/\d{6}\.\d+:([A-Z]+):\S+\] |^([A-Z]+) \d\d-\d\d \d\d:\d\d:\d\d \[?\S+\.py:\d+\] |^([A-Z]+) [\w.$]+\(\w+\):\d+ - |^\[([A-Z]+) *\]\[[\w.]+ *\] ?|^([A-Z]+) +\| |^\[([A-Z]+) *\] std(?:err|out) `)
 	// boxed matches the side of a box of PowerShell.
 	boxed = lazyregexp.New(`^ {4,}\| `)
 	// glog matches the level and the place of a line of TensorFlow.

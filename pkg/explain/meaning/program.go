@@ -30,6 +30,7 @@ const (
 	ErrorModuleMissing     ErrorKind = "ModuleMissing"     // the image lacks a module or library that the program loads
 	ErrorNameResolution    ErrorKind = "NameResolution"    // a host name has no address
 	ErrorConnectionRefused ErrorKind = "ConnectionRefused"
+	ErrorNoConnection      ErrorKind = "NoConnection"    // the program could not connect to a server, for a reason that it does not tell
 	ErrorTimeout           ErrorKind = "Timeout"         // a server did not answer in time
 	ErrorNoRoute           ErrorKind = "NoRoute"         // no route leads to a server
 	ErrorCertificate       ErrorKind = "Certificate"     // the certificate of a server was not accepted

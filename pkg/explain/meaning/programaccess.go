@@ -225,7 +225,7 @@ var accessErrors = []errorRow{
 	{
 		kind:     ErrorWebhook,
 		patterns: []errorPattern{{"failed calling webhook", lazyregexp.New(`failed calling webhook \\*"([^"\\]+)\\*": (?:failed to call webhook: )?(?:Post \S+: )?(no endpoints available for service|service \\*"[^"\\]+\\*" not found|[^:"\\]+)`), nil}},
-		yieldsTo: []ErrorKind{ErrorForbidden, ErrorRefused, ErrorNameResolution, ErrorConnectionRefused, ErrorTimeout, ErrorNoRoute, ErrorCertificate},
+		yieldsTo: []ErrorKind{ErrorForbidden, ErrorRefused, ErrorNameResolution, ErrorConnectionRefused, ErrorNoConnection, ErrorTimeout, ErrorNoRoute, ErrorCertificate},
 		read: func(e *KnownError, _ string) {
 			e.Subject = strings.Replace(strings.ReplaceAll(e.Subject, `\`, ""), ":", ": ", 1)
 		},

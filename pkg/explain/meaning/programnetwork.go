@@ -37,6 +37,9 @@ var (
 	apiServer = lazyregexp.New(`^(?:kubernetes\.default\S*|10\.(?:96|43|100|0)\.0\.1|10\.152\.183\.1|172\.(?:20|30)\.0\.1):443$`)
 )
 
+// IsOfAPIServer reports whether the error is about the address of the API server, which runs before any Job.
+func (e *KnownError) IsOfAPIServer() bool { return apiServer.MatchString(e.Subject) }
+
 // addressAdvice returns advice on a server by its address, for the formats with and without one.
 func addressAdvice(named, plain string) func(*KnownError, Container) string {
 	return func(e *KnownError, _ Container) string {
@@ -102,8 +105,7 @@ var networkErrors = []errorRow{
 			{"connection refused", lazyregexp.New(`(?i)connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?,? (?:and accepting\b.*)?port (\d+) failed: connection refused`), nil},
 			{"connection refused", lazyregexp.New(`(?i)\bhost='([^']+)', port=(\d+)|\bhost (\S+) port (\d+): connection refused|connection refused.* for "([^"]+)" port (\d+)`), nil},
 			{"connection refused", lazyregexp.New(`(?i)\bserver on '([^']+)' \([^)]*connection refused|\bremote host \(([^)]+)\): connection refused`), nil},
-			// A refusal takes no second; after more time, the client has given up.
-			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{1,3} ms)?: (?:connection refused|could ?n[o']t connect to server)`), nil},
+			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d+ ms)?: connection refused`), nil},
 			{"connection refused", lazyregexp.New(`(?i)connection refused`), nil},
 			{"econnrefused", lazyregexp.New(`\bECONNREFUSED(?: ([^\s:,]+):(\d+))?`), nil},
 			{"mysql server on", lazyregexp.New(`MySQL server on '([^']+)' \(111\)`), nil},
@@ -116,6 +118,18 @@ var networkErrors = []errorRow{
 		named:    "connection refused by %s",
 		text:     "connection refused",
 		advise: addressAdvice("check whether something listens on %s when the Job starts, and whether address and port are correct",
+			"check whether the server listens when the Job starts, and whether its address and port are correct"),
+	},
+	{
+		kind: ErrorNoConnection,
+		patterns: []errorPattern{
+			// curl does not tell why; after a second or more, it has given up.
+			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{1,3} ms)?: could ?n[o']t connect to server`), nil},
+		},
+		brief: "no connection",
+		named: "could not connect to %s",
+		text:  "could not connect to a server",
+		advise: addressAdvice("check whether something listens on %s when the Job starts, whether address and port are correct, and whether NetworkPolicies let the pod reach it",
 			"check whether the server listens when the Job starts, and whether its address and port are correct"),
 	},
 	{

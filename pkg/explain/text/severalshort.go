@@ -66,7 +66,7 @@ func (p *page) shortList(l *explain.ReportList) {
 	// The data that could not be read, and the command for the full explanation.
 	var last []labeled
 	unread := share(l.Items, func(r *explain.Report) []shared {
-		return sharedGaps(slices.DeleteFunc(slices.Clone(r.Gaps), func(g input.Gap) bool { return isLogGap(&g) }))
+		return sharedGaps(slices.DeleteFunc(slices.Clone(r.Gaps), func(g input.Gap) bool { return g.OfLogs() }))
 	})
 	for _, gap := range first(unread, shortGaps) {
 		last = append(last, labelOf("Unread", layout.Warn, fmt.Sprintf("%s (%s)", wording.Sentence(gap.text), gap.of()))...)

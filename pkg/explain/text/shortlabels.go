@@ -163,7 +163,7 @@ func (v *short) log() []labeled {
 		}
 		return []labeled{{label: "Log", quote: shortLog(link)}}
 	}
-	if g := lists.First(v.report.Gaps, isLogGap); g != nil {
+	if g := lists.First(v.report.Gaps, (*input.Gap).OfLogs); g != nil {
 		return labelOf("Log", layout.Warn, wording.Sentence(g.Text))
 	}
 	return nil
@@ -176,8 +176,6 @@ func shortLog(link *explain.Evidence) []string {
 	}
 	return meaning.Tail(meaning.WithoutMarks(link.Lines), shortLines)
 }
-
-func isLogGap(g *input.Gap) bool { return g.What == "logs" || g.What == "pods/log" }
 
 // details returns the beginning and the end of the cluster's messages about the problem that the verdict names, unless its
 // text quotes or explains them.
@@ -281,7 +279,7 @@ func (v *short) retries() []labeled {
 // unread returns which data could not be read, except logs.
 func (v *short) unread() (out []labeled) {
 	for i := range v.report.Gaps {
-		if g := &v.report.Gaps[i]; !isLogGap(g) && len(out) < shortGaps {
+		if g := &v.report.Gaps[i]; !(*input.Gap).OfLogs(g) && len(out) < shortGaps {
 			out = append(out, labelOf("Unread", layout.Warn, wording.Sentence(g.Text))...)
 		}
 	}

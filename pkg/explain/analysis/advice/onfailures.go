@@ -122,13 +122,14 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		out = append(advise(text, errorCommand(known)), onUnreachable(in, known)...)
 	}
 	if len(f.AfterSuccess(in)) > 0 {
-		return append(advise(exitCleanly(c.Name), ""), adviseLogs(words.ReadWholeLog, logOf(in, f.Pod, c))...)
+		return append(advise(exitCleanly(c.Name), ""), readLog(in, f.Pod, c)...)
 	}
 	if killed := f.OutOfMemory(); len(killed) > 1 {
 		out = onMemory(in, killed)
 	}
-	out = append(out, adviseLogs(words.ReadWholeLog, logOf(in, f.Pod, c))...)
-	if len(out) == 1 && !stopped && !c.Before && !c.Init && !f.Pod.Deleting {
+	logs := readLog(in, f.Pod, c)
+	out = append(out, logs...)
+	if len(out) == len(logs) && !stopped && !c.Before && !c.Init && !f.Pod.Deleting {
 		text := words.DebugCopy
 		if f.IsUnexplained(in) {
 			text = words.DebugSilent
@@ -136,6 +137,14 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		out = append(out, debugCopy(in, f.Pod, c, text))
 	}
 	return out
+}
+
+// readLog returns advice to read the log of a container, unless logs could not be read.
+func readLog(in *facts.Facts, pod *input.Pod, c *input.Container) []explain.Advice {
+	if slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.OfLogs() }) {
+		return nil
+	}
+	return adviseLogs(words.ReadWholeLog, logOf(in, pod, c))
 }
 
 // exitCleanly returns advice on a container that was stopped after the work of its pod was done.

@@ -63,11 +63,11 @@ func tooEarly(in *facts.Facts, server string) []explain.Advice {
 }
 
 // unreachable are the errors of a program about a server that does not exist, or does not run.
-var unreachable = []meaning.ErrorKind{meaning.ErrorNameResolution, meaning.ErrorConnectionRefused, meaning.ErrorTimeout}
+var unreachable = []meaning.ErrorKind{meaning.ErrorNameResolution, meaning.ErrorConnectionRefused, meaning.ErrorNoConnection, meaning.ErrorTimeout}
 
 // onUnreachable returns advice on a hook whose program cannot reach a server, as the error shows.
 func onUnreachable(in *facts.Facts, known *meaning.KnownError) []explain.Advice {
-	if known == nil || known.Subject == "" || !slices.Contains(unreachable, known.Kind) {
+	if known == nil || known.Subject == "" || known.IsOfAPIServer() || !slices.Contains(unreachable, known.Kind) {
 		return nil
 	}
 	return tooEarly(in, known.Subject)

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
@@ -116,6 +117,10 @@ func TestImageHasTheReasonWhyItCannotBePulled(t *testing.T) {
 				t.Errorf("%s: %+v, want %q", message, r.Advice, want.advice)
 			}
 		}
+	}
+	limited := explaintest.Report(explaintest.InputOf(explaintest.JobOfOne(), explaintest.PendingPod("ImagePullBackOff", `Back-off pulling image "train:1": ErrImagePull: 429 Too Many Requests`)))
+	if p := explaintest.Problem(t, limited, explain.ProblemImagePull); !p.MayContinue || strings.Contains(p.Text, "forever") {
+		t.Errorf("a rate limit passes by itself: %s", p.Text)
 	}
 	withSecret := explaintest.PendingPod("ImagePullBackOff", `Back-off pulling image "train:1": ErrImagePull: pull access denied`)
 	withSecret.PullSecrets = true

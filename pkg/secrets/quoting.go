@@ -1,4 +1,4 @@
-package bundle
+package secrets
 
 import (
 	"math/bits"

@@ -1,4 +1,4 @@
-package bundle
+package secrets
 
 import (
 	"slices"
@@ -20,12 +20,12 @@ type secret struct {
 	wraps bool
 }
 
-// span is a part of a text that is removed.
-type span struct {
-	from, to int
-	what     string
-	// aliased is set for a match of the user's pattern.
-	aliased bool
+// Span is a part of a text that is removed.
+type Span struct {
+	From, To int
+	What     string
+	// Aliased is set for a match of a user's pattern.
+	Aliased bool
 }
 
 // Parts of patterns.
@@ -103,19 +103,19 @@ func formatSecrets() (all []secret) {
 	return all
 }
 
-// namedSecret matches the name of a field, or the flag before an argument, whose value is a secret.
-var namedSecret = lazyregexp.New(`(?i)` + named + `$`)
+// Named matches the name of a field, or the flag before an argument, whose value is a secret.
+var Named = lazyregexp.New(`(?i)` + named + `$`)
 
 // find returns the positions of the secret in a text; lower is the text in lower case.
-func (s *secret) find(text, lower string) (found []span) {
+func (s *secret) find(text, lower string) (found []Span) {
 	for _, window := range s.windows(text, lower) {
-		quotes, at := quoting{}, window.from // the state of quotes at a position
-		for _, m := range s.pattern.FindAllStringSubmatchIndex(text[window.from:window.to], -1) {
-			begin, from, to := window.from+m[0], window.from+m[0], window.from+m[1]
+		quotes, at := quoting{}, window.From // the state of quotes at a position
+		for _, m := range s.pattern.FindAllStringSubmatchIndex(text[window.From:window.To], -1) {
+			begin, from, to := window.From+m[0], window.From+m[0], window.From+m[1]
 			end := to
 			for g := 2; g < len(m); g += 2 {
 				if m[g] >= 0 {
-					from, to = window.from+m[g], window.from+m[g+1]
+					from, to = window.From+m[g], window.From+m[g+1]
 					break
 				}
 			}
@@ -126,13 +126,13 @@ func (s *secret) find(text, lower string) (found []span) {
 				quotes, at = quotes.after(text[at:end], byteBefore(text, at)), end
 				a := announced{text: text, name: begin, end: from, value: end, quotes: quotes}
 				from, to = a.find()
-				if from < to && !isHarmless(text[begin:from], text[from:to], text[to:]) {
+				if from < to && !IsHarmless(text[begin:from], text[from:to], text[to:]) {
 					to = a.extended(from, to)
-					found = append(found, span{from, to, s.what, false})
+					found = append(found, Span{From: from, To: to, What: s.what})
 					quotes, at = quotes.after(text[at:to], byteBefore(text, at)), to
 				}
-			case from < to && !isHarmless(text[begin:from], text[from:to], text[to:]):
-				found = append(found, span{from, to, s.what, false})
+			case from < to && !IsHarmless(text[begin:from], text[from:to], text[to:]):
+				found = append(found, Span{From: from, To: to, What: s.what})
 			}
 		}
 	}
@@ -147,19 +147,19 @@ func byteBefore(text string, i int) byte {
 }
 
 // windows returns the parts of a text that may contain the secret: each line with a hint, and the lines before and after it.
-func (s *secret) windows(text, lower string) (windows []span) {
+func (s *secret) windows(text, lower string) (windows []Span) {
 	switch {
 	case s.hints == "", len(lower) != len(text): // Few letters change their length in lower case.
-		return []span{{from: 0, to: len(text)}}
+		return []Span{{From: 0, To: len(text)}}
 	case !s.hinted(lower):
 		return nil
 	}
 	for previous, begin := 0, 0; begin < len(text); {
 		end := endOfLine(text, begin)
 		if s.hinted(lower[begin:end]) {
-			window := span{from: previous, to: endOfLine(text, end)}
-			if last := len(windows) - 1; last >= 0 && window.from < windows[last].to {
-				windows[last].to = window.to
+			window := Span{From: previous, To: endOfLine(text, end)}
+			if last := len(windows) - 1; last >= 0 && window.From < windows[last].To {
+				windows[last].To = window.To
 			} else {
 				windows = append(windows, window)
 			}
@@ -207,8 +207,8 @@ var (
 // maxHarmless is the longest value that is not a secret, in bytes. It keeps the time linear: no long value is searched twice.
 const maxHarmless = 300
 
-// isHarmless reports whether a value is not a secret, given the text before and after it.
-func isHarmless(before, value, after string) bool {
+// IsHarmless reports whether a value is not a secret, given the text before and after it.
+func IsHarmless(before, value, after string) bool {
 	switch {
 	case len(value) > maxHarmless:
 		return false

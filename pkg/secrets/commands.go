@@ -1,4 +1,4 @@
-package bundle
+package secrets
 
 import (
 	"slices"
@@ -56,18 +56,18 @@ func programNames() string {
 	return strings.Join(names, " ")
 }
 
-// command is a command of which some words were read.
-type command struct {
+// Command is a command of which some words were read.
+type Command struct {
 	program *program
 	ready   bool // the word that the program needs was read
 	flag    string
 	setting bool // the next word is the value of a variable that is a secret
 }
 
-// next returns the range of the secret in the next word of a command, without quotes, or an empty range.
-func (c *command) next(word string) (from, to int) {
+// Next returns the range of the secret in the next word of a command, without quotes, or an empty range.
+func (c *Command) Next(word string) (from, to int) {
 	if p := programOf(word); p != nil {
-		*c = command{program: p, ready: p.after == "", setting: false}
+		*c = Command{program: p, ready: p.after == "", setting: false}
 		if p.sets != "" {
 			c.ready = slices.Contains(strings.Fields(p.sets), word)
 		}
@@ -77,7 +77,7 @@ func (c *command) next(word string) (from, to int) {
 	case c.program == nil:
 	case c.program.sets != "":
 		isValue := c.setting
-		c.setting = c.ready && namedSecret.MatchString(word)
+		c.setting = c.ready && Named.MatchString(word)
 		c.ready = c.ready || slices.Contains(strings.Fields(c.program.sets), word)
 		if isValue {
 			return 0, len(word)
@@ -95,7 +95,7 @@ func (c *command) next(word string) (from, to int) {
 }
 
 // flagged returns the position of the secret in a word that may be a flag.
-func (c *command) flagged(word string) (from, to int) {
+func (c *Command) flagged(word string) (from, to int) {
 	for flag := range strings.FieldsSeq(c.program.flags) {
 		name := strings.TrimRight(flag, ":%,*=")
 		rest, ok := strings.CutPrefix(word, name)
@@ -149,12 +149,12 @@ func programOf(word string) *program {
 }
 
 // inCommands returns the positions of secrets in the commands of a text; lower is the text in lower case.
-func inCommands(text, lower string) (found []span) {
+func inCommands(text, lower string) (found []Span) {
 	hinted := secret{hints: commandHints}
 	for _, window := range hinted.windows(text, lower) {
-		quotes, at := quoting{}, window.from
-		for at < window.to {
-			m := commandName.FindStringIndex(text[at:window.to])
+		quotes, at := quoting{}, window.From
+		for at < window.To {
+			m := commandName.FindStringIndex(text[at:window.To])
 			if m == nil {
 				break
 			}
@@ -163,10 +163,10 @@ func inCommands(text, lower string) (found []span) {
 			if byteBefore(text, begin) == '\'' { // the first of a list of strings, as Python prints it
 				quotes.single, quotes.singleLevel = true, quotes.level
 			}
-			var c command
+			var c Command
 			end := quotes.words(text, begin, func(from, to int) {
-				if f, t := c.next(text[from:to]); f < t && !isHarmless("", text[from+f:from+t], "") {
-					found = append(found, span{from + f, from + t, commandSecret, false})
+				if f, t := c.Next(text[from:to]); f < t && !IsHarmless("", text[from+f:from+t], "") {
+					found = append(found, Span{From: from + f, To: from + t, What: OfCommand})
 				}
 			})
 			end = max(end, at+m[1]-m[0])
