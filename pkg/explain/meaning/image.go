@@ -143,7 +143,7 @@ var images = []row[TroubleKind]{
 		brief:    "access denied",
 		text:     "cannot be pulled: the registry denied access",
 		note:     "credentials are missing or wrong, or the repository does not exist",
-		bareNote: "credentials are missing (the pod has no imagePullSecrets), or the repository does not exist",
+		bareNote: "credentials are missing (no imagePullSecrets), or the repository does not exist",
 		advice:   "give the pods credentials for the registry (imagePullSecrets of the pod template, or of its service account), and check the image's name",
 	},
 	{

@@ -102,7 +102,7 @@ func TestClaimThatIsNotBoundIsNamedAmongSeveral(t *testing.T) {
 func TestImageHasTheReasonWhyItCannotBePulled(t *testing.T) {
 	for message, want := range map[string]struct{ text, advice string }{
 		"429 Too Many Requests - Server message: toomanyrequests":     {"cannot be pulled: the registry's rate limit is exceeded", "pull the image with an account (imagePullSecrets)"},
-		"pull access denied, repository does not exist":               {"cannot be pulled: the registry denied access; credentials are missing (the pod has no imagePullSecrets), or the repository does not exist", "give the pods credentials for the registry (imagePullSecrets"},
+		"pull access denied, repository does not exist":               {"cannot be pulled: the registry denied access; credentials are missing (no imagePullSecrets), or the repository does not exist", "give the pods credentials for the registry (imagePullSecrets"},
 		"no match for platform in manifest: not found":                {"cannot be pulled: it does not exist for the platform", "build the image for the platform (operating system and architecture) of the nodes"},
 		"dial tcp: lookup registry.corp on 10.0.0.2:53: no such host": {"cannot be pulled: the host name of its registry, registry.corp, cannot be resolved on the node", "check the name of the registry"},
 		"stopped": {"cannot be pulled: “stopped”; the Job waits forever", "the events of the pod have the whole message"},
