@@ -164,7 +164,7 @@ func TestCommandsOfBundleAreNotTrusted(t *testing.T) {
 	for _, advice := range report.Advice {
 		commands += advice.Command + "\n"
 	}
-	if !strings.Contains(commands, "kubectl logs NAME") || strings.Contains(commands, evil) || strings.Contains(commands, "--server") {
+	if !strings.Contains(commands, "kubectl debug NAME") || strings.Contains(commands, evil) || strings.Contains(commands, "--server") {
 		t.Errorf("commands %s", commands)
 	}
 }
