@@ -36,7 +36,7 @@ func TestContainersOfPodsRestart(t *testing.T) {
 		{"an init container under Never", never, "--pods container=wait,exit=9", "BackoffLimitExceeded", "Init container wait exited with code 9"},
 		{"a sidecar's restarts count", migrate, "--pods run=2m --pods container=mesh,exit=1,run=5s", "BackoffLimitExceeded", "container mesh last exited with code 1"},
 		{"but not under Never", never, "--pods run=2m --pods container=mesh,exit=1,run=5s", "CompletionsReached", "completed after 2m"},
-		{"a disruption ends the pod", migrate, "--pods attempt=1,disrupted", "CompletionsReached", "1 pod  Pod was disrupted"},
+		{"a disruption ends the pod", migrate, "--pods attempt=1,disrupted", "CompletionsReached", "1 pod  Disrupted"},
 		{"the pod's own deadline", deadline, "--pods run=2m", "BackoffLimitExceeded", "Pod ran longer than its own activeDeadlineSeconds"},
 	} {
 		file := clitest.WriteManifest(t, tc.manifest)
