@@ -349,7 +349,6 @@ func needsRetry(in *facts.Facts, f *explain.Family) bool {
 // toRetry returns advice on running the missing part of a failed Job, or only the missing indexes among those that the report
 // covers.
 func toRetry(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Advice {
-	f := v.Family
 	if t := facts.ToolOf(in.Job); t.IsHook() { // A copy would not be the hook that the tool waits for.
 		return []explain.Advice{{Kind: explain.AdviceRerun, Text: words.RunHookAgain(t)}}
 	}
