@@ -305,43 +305,42 @@ func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 
 // listOf returns the reports with those on the owners. If the answer about an owner is about a Job, its pods' events are read, too.
 func (o *Options) listOf(ctx context.Context, c *chosen, reports []explain.Report) (list explain.ReportList, err error) {
-	if o.lacksEvents(c, reports) {
-		if err := o.explainer.WithPodEvents(ctx, o.set.Namespace, reports); err != nil {
-			return list, err
-		}
+	if list = c.listOf(reports); !o.lacksEvents(&list) {
+		return list, nil
 	}
-	list = analysis.List(reports)
-	for i := range c.cronJobs {
-		list.CronJobs = append(list.CronJobs, cronJobReport(&c.cronJobs[i], reports))
+	if err := o.explainer.WithPodEvents(ctx, o.set.Namespace, reports); err != nil {
+		return list, err
 	}
-	for i := range c.jobSets {
-		list.JobSets = append(list.JobSets, jobset.Explain(c.jobSets[i], reports))
-	}
-	return list, nil
+	return c.listOf(reports), nil
 }
 
 // lacksEvents reports whether the answer about an owner is about a Job whose pods may have events that say more.
-func (o *Options) lacksEvents(c *chosen, reports []explain.Report) bool {
+func (o *Options) lacksEvents(list *explain.ReportList) bool {
 	var named []string
-	for i := range c.cronJobs {
-		r := cronJobReport(&c.cronJobs[i], reports)
-		named = append(named, r.Named())
+	for i := range list.CronJobs {
+		named = append(named, list.CronJobs[i].Named())
 	}
-	for i := range c.jobSets {
-		r := jobset.Explain(c.jobSets[i], reports)
-		named = append(named, r.Named())
+	for i := range list.JobSets {
+		named = append(named, list.JobSets[i].Named())
 	}
-	return slices.ContainsFunc(reports, func(r explain.Report) bool {
+	return slices.ContainsFunc(list.Items, func(r explain.Report) bool {
 		return slices.Contains(named, r.Job.Name) && o.explainer.LacksEvents(&r)
 	})
 }
 
-func cronJobReport(in *input.CronJob, reports []explain.Report) explain.CronJobReport {
-	runs := make([]explain.OwnedRun, len(reports))
-	for i := range reports {
-		runs[i] = words.RunOf(&reports[i], in.Now)
+func (c *chosen) listOf(reports []explain.Report) explain.ReportList {
+	list := analysis.List(reports)
+	for _, cronJob := range c.cronJobs {
+		runs := make([]explain.OwnedRun, len(reports))
+		for i := range reports {
+			runs[i] = words.RunOf(&reports[i], cronJob.Now)
+		}
+		list.CronJobs = append(list.CronJobs, cronjob.Explain(cronJob, runs))
 	}
-	return cronjob.Explain(*in, runs)
+	for _, jobSet := range c.jobSets {
+		list.JobSets = append(list.JobSets, jobset.Explain(jobSet, reports))
+	}
+	return list
 }
 
 func (o *Options) runOne(ctx context.Context, job *unstructured.Unstructured) error {

@@ -318,8 +318,11 @@ func telltale(message string) string {
 // innermost returns the first line of an error that reports one: what wraps it follows.
 func innermost(message string) string {
 	for line := range strings.Lines(strings.TrimSpace(message)) {
-		if line = strings.TrimSpace(line); line != strings.TrimSpace(message) && readLine(line).kind == lineAlarm {
-			return readLine(line).text
+		if line = strings.TrimSpace(line); line == strings.TrimSpace(message) {
+			continue
+		}
+		if l := readLine(line); l.kind == lineAlarm {
+			return l.text
 		}
 	}
 	return telltale(message)

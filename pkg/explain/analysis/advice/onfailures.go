@@ -257,7 +257,7 @@ func onOutput(in *facts.Facts, found []explain.Problem, advised []explain.Advice
 	}
 	phase := map[reconcile.Outcome]corev1.PodPhase{reconcile.OutcomeComplete: corev1.PodSucceeded, reconcile.OutcomeOpen: corev1.PodRunning}[in.Decision.Outcome]
 	var started []string
-	oldest := facts.LongestRun(in.Active)
+	oldest, age := facts.UnlimitedRun(in)
 	for _, pod := range in.Pods {
 		if phase != "" && pod.Phase == phase && pod.DeletedAt.IsZero() {
 			started = append(started, pod.Name)
@@ -266,7 +266,7 @@ func onOutput(in *facts.Facts, found []explain.Problem, advised []explain.Advice
 	switch {
 	case len(started) == 0, phase == corev1.PodRunning && len(found) > 0:
 		return nil
-	case phase == corev1.PodRunning && oldest != nil && in.Spec.ActiveDeadlineSeconds == nil && in.Now.Sub(oldest.StartedAt) >= words.LongRun:
+	case phase == corev1.PodRunning && age >= words.LongRun:
 		return append(advise(words.EndHanging, ""), adviseLogs(words.ReadOutputOfPod, kubectl(in.Job, "logs %s --timestamps --tail=20", shellWord(oldest.Name)))...)
 	case len(started) == 1:
 		return adviseLogs(words.ReadOutputOfPod, kubectl(in.Job, "logs %s", shellWord(started[0])))

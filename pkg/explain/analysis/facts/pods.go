@@ -78,14 +78,17 @@ func undoLastDeletions(in *Facts) {
 	}
 }
 
-// LongestRun returns the pod that has been running longest, nil if none runs.
-func LongestRun(active []*input.Pod) (oldest *input.Pod) {
-	for _, p := range active {
+// UnlimitedRun returns the pod that has been running longest, and for how long, if the Job has no deadline; nil if none runs.
+func UnlimitedRun(in *Facts) (oldest *input.Pod, age time.Duration) {
+	if in.Spec.ActiveDeadlineSeconds != nil {
+		return nil, 0
+	}
+	for _, p := range in.Active {
 		if p.Phase == corev1.PodRunning && !p.StartedAt.IsZero() && (oldest == nil || p.StartedAt.Before(oldest.StartedAt)) {
-			oldest = p
+			oldest, age = p, in.Now.Sub(p.StartedAt)
 		}
 	}
-	return oldest
+	return oldest, age
 }
 
 // IsStopped reports whether a signal ended the container, as when its pod is deleted.

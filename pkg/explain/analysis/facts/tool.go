@@ -70,6 +70,15 @@ func IsLeftHook(in *Facts) bool {
 	return t != nil && t.DeletesSucceeded && end != nil && in.Now.Sub(end.Time) >= patience
 }
 
+// helmTimeout is how long Helm waits for a hook by default.
+const helmTimeout = 5 * time.Minute
+
+// HelmGaveUp reports whether Helm no longer waits for the Job, which is its hook, unless its timeout was raised.
+func HelmGaveUp(in *Facts) bool {
+	t, start := ToolOf(in.Job), in.Job.Status.StartTime
+	return t.IsHook() && t.Name == explain.ToolHelm && start != nil && in.Now.Sub(start.Time) > helmTimeout
+}
+
 // hookName matches a hook: annotations can hold anything.
 var hookName = regexp.MustCompile(`^[A-Za-z][-A-Za-z]{0,29}$`)
 

@@ -3,7 +3,6 @@ package verdict
 
 import (
 	"slices"
-	"time"
 
 	"k8s.io/utils/ptr"
 
@@ -52,15 +51,6 @@ func Of(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdict {
 	return out
 }
 
-// helmTimeout is how long Helm waits for a hook by default.
-const helmTimeout = 5 * time.Minute
-
-// helmGaveUp reports whether Helm no longer waits for the Job, which is its hook, unless its timeout was raised.
-func helmGaveUp(in *facts.Facts) bool {
-	t, start := facts.ToolOf(in.Job), in.Job.Status.StartTime
-	return t.IsHook() && t.Name == explain.ToolHelm && start != nil && in.Now.Sub(start.Time) > helmTimeout
-}
-
 // progressOf returns how much of the Job has succeeded: for a retry, how much of its own indexes.
 func progressOf(in *facts.Facts, completed int32) words.Progress {
 	if runs, done := retry.Progress(in.Job); runs > 0 {
@@ -79,10 +69,8 @@ func addPresent(in *facts.Facts, failed *failures.Failures, v *Values, a *words.
 		a.Backoff = ptr.To(f.Until.Sub(in.Now))
 	}
 	a.Deleting, a.Parallelism = in.Job.DeletionTimestamp != nil, jobspec.Parallelism(in.Spec)
-	if p := facts.LongestRun(in.Active); p != nil && in.Spec.ActiveDeadlineSeconds == nil {
-		a.Unlimited = in.Now.Sub(p.StartedAt)
-	}
-	a.HelmGaveUp = helmGaveUp(in)
+	_, a.Unlimited = facts.UnlimitedRun(in)
+	a.HelmGaveUp = facts.HelmGaveUp(in)
 	a.Progress.QueueEnds = in.QueueEnds() && a.Failures > 0
 	switch {
 	case retry.IsPending(in.Job):
