@@ -172,7 +172,7 @@ type OwnedRun struct {
 	FailedPods int32 `json:"failedPods,omitempty"`
 	// Limit is how far a running Job with failures is from its backoffLimit, nil for others.
 	Limit *BackoffLimit `json:"limit,omitempty"`
-	// Fix is the first advice on the Job's cause, nil if there is none.
+	// Fix is the first step of the advice about the cause of the Job, nil for none.
 	Fix *Advice `json:"fix,omitempty"`
 	// Started and Finished are when the Job started and finished, nil if it has not, or if that is unknown.
 	Started  *metav1.Time `json:"started,omitempty"`

@@ -68,9 +68,9 @@ func TestDeadlineIsNotSpentPendingIfPodsMayHaveStarted(t *testing.T) {
 	started.Type = corev1.EventTypeNormal
 	other := explaintest.JobEvent("SuccessfulCreate", "Created pod: train-y", 1, time.Hour)
 	for name, f := range map[string]input.Input{
-		"it started":               deadlineOf(warning, started),
-		"nothing is known of it":   deadlineOf(),
-		"another one is not known": deadlineOf(warning, other),
+		"it started":                deadlineOf(warning, started),
+		"nothing is known about it": deadlineOf(),
+		"another one is not known":  deadlineOf(warning, other),
 	} {
 		if r := explaintest.Report(f); !strings.HasPrefix(explaintest.Verdict(r), "The Job failed: it ran longer than its activeDeadlineSeconds (1m)") || !explaintest.HasAdvice(r, "give the Job more time") {
 			t.Errorf("%s: %s", name, explaintest.Verdict(r))

@@ -92,7 +92,7 @@ func (in *Facts) HasReadOnlyRoot(name string) bool {
 	return c != nil && c.SecurityContext != nil && ptr.Deref(c.SecurityContext.ReadOnlyRootFilesystem, false)
 }
 
-// User returns the runAsUser of a container of the Job's template, "" if there is none.
+// User returns runAsUser of a container in the Job's template, or "" if it is not set.
 func User(in *Facts, name string) string {
 	var user *int64
 	if pod := in.Spec.Template.Spec.SecurityContext; pod != nil {
