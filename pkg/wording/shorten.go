@@ -201,7 +201,7 @@ func LastClauses(message string, most int) string {
 		case '(', '{':
 			depth--
 		case ':':
-			if quoted || depth > 0 || !strings.HasPrefix(message[i:], ": ") || strings.HasPrefix(message[i:], ": [") && strings.HasSuffix(message, "]") || strings.ContainsAny(message[i:min(i+len(": >"), len(message))], "<>=") {
+			if quoted || depth > 0 || !endsClause(message, i) {
 				continue
 			}
 			clauses := message[clauseAt(i, fields):]
@@ -218,6 +218,13 @@ func LastClauses(message string, most int) string {
 		return message
 	}
 	return last
+}
+
+// endsClause reports whether a colon ends a clause: no list that ends the message follows, and no limit.
+func endsClause(message string, colon int) bool {
+	rest := message[colon:]
+	isList := strings.HasPrefix(rest, ": [") && strings.HasSuffix(message, "]")
+	return strings.HasPrefix(rest, ": ") && !isList && !strings.ContainsAny(rest[:min(len(": >"), len(rest))], "<>=")
 }
 
 // aboutFile matches what the system says about a file.

@@ -68,26 +68,26 @@ func telling(raw []string) int {
 		}
 		isBetter := lines.isBetter(i, last)
 		switch {
-		case line.kind == lineVague && bareName.MatchString(line.text) && last == i+1 && lines.at(last).indented:
-			return last
-		case line.kind == lineAlarm && line.isDetail():
-			if isBetter {
-				last, plain = i, maxPlainLines-maxHeadLines
-			}
-		case line.kind == lineAlarm && !isBetter && line.isHead(lines.at(last)):
+		case lines.isTitle(i, last), line.kind == lineAlarm && !line.isDetail() && !isBetter && line.isHead(lines.at(last)):
 			return last // The details of the error say more.
-		case line.kind == lineAlarm:
+		case line.kind == lineAlarm && !line.isDetail():
 			return beneath(lines, i)
-		default:
-			if isBetter {
-				last = i
-			}
-			if line.kind == linePlain {
-				plain++
-			}
+		case line.kind == linePlain:
+			plain++
+		case line.kind == lineAlarm && isBetter:
+			plain = maxPlainLines - maxHeadLines
+		}
+		if isBetter {
+			last = i
 		}
 	}
 	return last
+}
+
+// isTitle reports whether the line at a position is the bare name of what the indented line after it, at the position last, reports.
+func (l *logLines) isTitle(at, last int) bool {
+	line := l.at(at)
+	return line.kind == lineVague && bareName.MatchString(line.text) && last == at+1 && l.at(last).indented
 }
 
 // isBetter reports whether the line at a position says more than the one at the position last after it, or is advice that the

@@ -175,16 +175,7 @@ func readLine(raw string) *logLine {
 	if isRecord {
 		line.text, severity = text, strings.ToUpper(named)
 	} else {
-		// A box around an error, as Terraform and PowerShell draw it; an object of Node.js.
-		text = strings.TrimPrefix(strings.TrimLeft(boxed.ReplaceAllString(raw, "| "), "╷╵│|"), "{ ")
-		inBox := len(text) < len(raw)
-		text, severity = unstamped(text)
-		if value := entry.Group(text); value != "" && kindOf(value, false) == lineAlarm {
-			text = value
-		} else if value != "" {
-			text = "  " + text
-		}
-		line.indented = strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "  ") || strings.HasPrefix(text, " ") && !inBox
+		text, severity, line.indented = written(raw)
 		line.text = strings.TrimSpace(text)
 	}
 	if value := quotedPair.Group(line.text); value != "" {
@@ -206,6 +197,20 @@ func readLine(raw string) *logLine {
 		}
 	}
 	return line
+}
+
+// written returns the text and the level of a line that is no record, and reports whether it is indented.
+func written(raw string) (text, severity string, indented bool) {
+	// A box around an error, as Terraform and PowerShell draw it; an object of Node.js.
+	text = strings.TrimPrefix(strings.TrimLeft(boxed.ReplaceAllString(raw, "| "), "╷╵│|"), "{ ")
+	inBox := len(text) < len(raw)
+	text, severity = unstamped(text)
+	if value := entry.Group(text); value != "" && kindOf(value, false) == lineAlarm {
+		text = value
+	} else if value != "" {
+		text = "  " + text
+	}
+	return text, severity, strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "  ") || strings.HasPrefix(text, " ") && !inBox
 }
 
 func kindOf(text string, quiet bool) lineKind {

@@ -106,7 +106,7 @@ const OnlyItsExit = "the work was done, and only this exit code made the pod fai
 
 // AfterText returns the containers that had succeeded before, as a continuation of a cause's text.
 func AfterText(done []string) string {
-	return " after " + ContainersText(done) + wording.Form(len(done), " had succeeded", " had succeeded")
+	return " after " + ContainersText(done) + " had succeeded"
 }
 
 // HiddenText returns the text of a cause that a rule hides by matching another container.

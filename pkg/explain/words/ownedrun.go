@@ -18,14 +18,7 @@ import (
 func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 	run := explain.OwnedRun{Name: r.Job.Name, State: explain.OwnedRunning, Since: r.Job.Created, Started: r.Job.Started, Finished: r.Job.Finished}
 	if p := r.Named(); p != nil {
-		run.Since = cmp.Or(p.Since, run.Since)
-		if p.Kind != explain.ProblemSuspended || p.Suspension.Owner == nil { // The owner is the one whose report this is for.
-			short := *p
-			if p.Kind == explain.ProblemContainerEnded && p.Count <= 1 {
-				short.Pods = nil // The name of the pod has no room.
-			}
-			run.Cause = ProblemWhat(&short, now)
-		}
+		run.Since, run.Cause = cmp.Or(p.Since, run.Since), problemOfRun(p, now)
 	}
 	switch v := &r.Verdict; {
 	case v.Outcome.Fails():
@@ -57,6 +50,18 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 		run.Limit = r.BackoffLimit
 	}
 	return run
+}
+
+// problemOfRun describes the problem of a Job in a report on its owner.
+func problemOfRun(p *explain.Problem, now time.Time) string {
+	if p.Kind == explain.ProblemSuspended && p.Suspension.Owner != nil {
+		return "" // The owner is the one whose report this is for.
+	}
+	short := *p
+	if p.Kind == explain.ProblemContainerEnded && p.Count <= 1 {
+		short.Pods = nil // The name of the pod has no room.
+	}
+	return ProblemWhat(&short, now)
 }
 
 // notStopped says why a kubelet cannot end a pod of the Job, "" if none is known.

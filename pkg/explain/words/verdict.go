@@ -183,16 +183,21 @@ func answer(a *Answer) []string {
 		a.Notes = notes(a)
 		clauses = append(clauses, a.Notes...)
 	}
+	return withBeside(a, clauses)
+}
+
+// withBeside adds the problem that the Job has although it runs.
+func withBeside(a *Answer, clauses []string) []string {
 	switch b := a.Beside; {
 	case b == nil:
+		return clauses
 	case b.Kind == explain.ProblemContainerEnded && b.Count >= a.Active: // The pods have nothing else that explains why they run.
 		return append([]string{UpperFirst(b.Text)}, clauses...)
 	case b.Blocks:
-		clauses = append(clauses, "but "+b.Text)
+		return append(clauses, "but "+b.Text)
 	default:
-		clauses = append(clauses, b.Text)
+		return append(clauses, b.Text)
 	}
-	return clauses
 }
 
 // openClauses returns the clauses on the state of an open Job, its numbers, and the most frequent cause, which comes before the numbers if

@@ -27,21 +27,24 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 	if text, command := p.Scheduling.Autoscaler.Advice(); text != "" {
 		out = advise(text, command)
 	}
-	lacksRoom := slices.ContainsFunc(p.Scheduling.Unfit, func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitResource || u.Kind == meaning.UnfitPodCount })
 	byLabels := len(out) > 0 && p.Scheduling.Autoscaler.IsAboutLabels()
 	for _, u := range meaning.ForAdvice(p.Scheduling.Unfit) {
-		text := u.Advice(p.Start.Claims)
-		isMeant := u.Kind == meaning.UnfitNodeAffinity && lacksRoom && (len(out) > 0 || u.Name != "") // The nodes that match are full.
-		isOther := len(out) > 0 && u.IsReserved() || byLabels && u.Kind != meaning.UnfitTaint && !u.IsAboutClaim()
-		if text == "" || len(out) == maxUnfits || isMeant || isOther {
-			continue
+		isOther := byLabels && u.Kind != meaning.UnfitTaint && !u.IsAboutClaim()
+		if text := u.Advice(p.Start.Claims); text != "" && len(out) < maxUnfits && !isOther && !isMinor(u, p.Scheduling.Unfit, len(out) > 0) {
+			out = appendNew(out, advise(text, unfitCommand(in, u)))
 		}
-		out = appendNew(out, advise(text, unfitCommand(in, u)))
 	}
 	if len(out) == 0 {
 		return advise(words.PodAdvice(p.Kind), describe)
 	}
 	return out
+}
+
+// isMinor reports whether another reason matters more: the nodes that match are full, or there is advice on nodes that are not reserved.
+func isMinor(u *meaning.Unfit, all []meaning.Unfit, advised bool) bool {
+	lacksRoom := func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitResource || u.Kind == meaning.UnfitPodCount }
+	isMet := u.Kind == meaning.UnfitNodeAffinity && (advised || u.Name != "") && slices.ContainsFunc(all, lacksRoom)
+	return isMet || advised && u.IsReserved()
 }
 
 // unfitCommand returns the command that shows the object of a reason, "" if there is none.

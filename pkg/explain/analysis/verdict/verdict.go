@@ -132,16 +132,7 @@ func addEnd(in *facts.Facts, failed *failures.Failures, v *Values, a *words.Answ
 			a.Rest = v.Family
 		}
 	} else {
-		if a.Failures = v.Accounting.CountedOwn(); a.Failures > 0 {
-			a.Mostly = mostly(in, failed, v.Accounting)
-		}
-		a.IsQueue = !in.Indexed() && in.Spec.Completions == nil
-		if in.Decision.Outcome == reconcile.OutcomeComplete {
-			a.Seconds, a.LeftHook = v.DurationSeconds, facts.IsLeftHook(in)
-		}
-		if a.EndedBy == explain.EndedBySuccessPolicy {
-			a.SuccessRule = v.Success.MetRule()
-		}
+		addSuccess(in, failed, v, a)
 	}
 
 	// Problems of such a Job: its doubtful result if it succeeded, pods that keep it from its end, or its deletion. The verdict names the last of them.
@@ -152,6 +143,20 @@ func addEnd(in *facts.Facts, failed *failures.Failures, v *Values, a *words.Answ
 		if doubtful || unrecorded || jobproblems.HoldsEndedJob(in, p) {
 			a.Reservations, a.Problem = append(a.Reservations, p), ptr.To(int32(i))
 		}
+	}
+}
+
+// addSuccess adds what explains the success of a Job, and the failures before it.
+func addSuccess(in *facts.Facts, failed *failures.Failures, v *Values, a *words.Answer) {
+	if a.Failures = v.Accounting.CountedOwn(); a.Failures > 0 {
+		a.Mostly = mostly(in, failed, v.Accounting)
+	}
+	a.IsQueue = !in.Indexed() && in.Spec.Completions == nil
+	if in.Decision.Outcome == reconcile.OutcomeComplete {
+		a.Seconds, a.LeftHook = v.DurationSeconds, facts.IsLeftHook(in)
+	}
+	if a.EndedBy == explain.EndedBySuccessPolicy {
+		a.SuccessRule = v.Success.MetRule()
 	}
 }
 
