@@ -141,9 +141,10 @@ func whatClauses(p *explain.Problem, now time.Time, beginning string) []string {
 	if of.quote == nil {
 		return []string{text}
 	}
-	clauses := of.quote(p, now).clauses(text, room(beginning))
-	if short := of.short.of(p, now); short != "" && len(clauses) > 1 {
-		if clauses := of.quote(p, now).clauses(short, room(beginning)); len(clauses) == 1 {
+	quote := of.quote(p, now)
+	clauses := quote.clauses(text, room(beginning))
+	if short := of.short.of(p, now); short != "" && quote.isCut(clauses) {
+		if clauses := quote.clauses(short, room(beginning)); len(clauses) == 1 {
 			return append(clauses, of.aside.of(p, now))
 		}
 	}
