@@ -18,9 +18,10 @@ const (
 )
 
 var (
-	url = lazyregexp.New("[a-z][a-z0-9+.-]*://[^\\s\"'<>()`]+")
+	url = lazyregexp.New("https?://[^\\s\"'<>()\\[\\]`]+")
+	scheme = lazyregexp.New(`\bhttps?://`)
 	// path matches a path, or a name with slashes, of at least four parts.
-	path = lazyregexp.New(`(?:[a-z]+://)?[\w.@~+%-]*(?:/[\w.@~+%=…-]+){3,}`)
+	path = lazyregexp.New(`(?:[\w+.-]+:/)?[\w.@~+%-]*(?:/[\w.@~+%=…-]+){3,}`)
 	// code matches the number of an error, beside which its text stands.
 	code = lazyregexp.New(`\(\d+\) |\[Errno \d+\] | \((?:os error \d+|SQLSTATE \w+|errno \d+)\)`)
 )

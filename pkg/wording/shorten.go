@@ -77,6 +77,9 @@ func clauses(text string, most int) string {
 			best, count = ending(start, end, most), n
 		}
 	}
+	if bare := scheme.ReplaceAllString(text, ""); fits(bare, most) {
+		return bare
+	}
 	for _, reduce := range sacrifices {
 		if best != "" {
 			return best
@@ -142,6 +145,8 @@ var (
 	why = lazyregexp.New(`^(?i:error|reason|cause): `)
 	// between matches a sentence with advice that has another one after it.
 	between = lazyregexp.New(`(\. )(?:(?:Re-?run|Retry|Run|See|Try|Check) (?:the|your|that|whether|with|again|if)|Please) [^.:]*\. `)
+	// occurred matches a clause at the beginning that says nothing.
+	occurred = lazyregexp.New(`^(?i:an error (?:has )?occurred)[^:]*: `)
 	// advice matches a clause at the end of a message about what a reader may do.
 	advice = lazyregexp.New(`(?:[;,.] (?i:if you|please|try|see|use|check)|[;:,.] (?i:did you|have you|are you sure)) [^:]*$`)
 	// remark matches a text in brackets at the end of a message, and dangling words that need another one after them.
@@ -215,7 +220,7 @@ func flattened(text string) string {
 // that repeat another one.
 func withoutNoise(text string) string {
 	text = between.ReplaceAllString(wrapped.ReplaceAllString(Unwrapped(text), ""), "$1")
-	text = strings.ReplaceAll(text, "; nested exception is ", ": ")
+	text = occurred.ReplaceAllString(strings.ReplaceAll(text, "; nested exception is ", ": "), "")
 	for before := ""; before != text; {
 		before, text = text, dump.ReplaceAllString(text, "…")
 	}

@@ -150,7 +150,7 @@ var accessErrors = []errorRow{
 	{
 		kind: ErrorAuthentication,
 		patterns: []errorPattern{
-			{"authentication failed", lazyregexp.New(`(?i)(password authentication failed for user \\*"[^"\\]+\\*")|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.`), nil},
+			{"authentication failed", lazyregexp.New(`(?i)(password authentication failed for user (?:\\*"[^"\\]+\\*"|[\w.-]+))|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.`), nil},
 			{"authentication failure", lazyregexp.New(`(?i)\bauthentication failure\b`), nil},
 			{"access denied for user", lazyregexp.New(`(Access denied for user '[^']*'(?:@'[^']*')?)`), nil},
 			{"login failed", lazyregexp.New(`(Login failed for user '[^']*')`), nil},

@@ -47,7 +47,7 @@ func logLine(line string, sign meaning.LineSign, isOutput bool) quotation {
 	case sign == meaning.SignUnknown:
 		lead = "its log ends with "
 	case sign == meaning.SignNoError:
-		lead = "its log ends without an error: "
+		return quotation{message: "its log ends without an error", before: ", but ", whole: true}
 	}
 	q := inQuotes(", ", line)
 	if lead != "" {
@@ -119,9 +119,9 @@ func (q quotation) clauses(text string, room int) []string {
 	return []string{text, message}
 }
 
-// isCut reports whether a part of the quotation is missing in the first of its clauses.
-func (q quotation) isCut(clauses []string) bool {
-	return len(clauses) > 1 || !q.whole && !strings.Contains(clauses[0], wording.Shorten(q.message, q.most))
+// saysMore reports whether the clauses of a quotation after a short text have more of it than those after a text.
+func saysMore(clauses []string, text string, short []string, shortText string) bool {
+	return len(short) == 1 && (len(clauses) > 1 || len(short[0])-len(shortText) > len(clauses[0])-len(text))
 }
 
 // shortens reports whether the text about the problem has only a part of the message that it quotes.
