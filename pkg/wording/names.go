@@ -20,10 +20,12 @@ const (
 var (
 	url = lazyregexp.New("https?://[^\\s\"'<>()\\[\\]`]+")
 	scheme = lazyregexp.New(`\bhttps?://`)
+	// request matches a request of Go's HTTP client, which the reason after it makes superfluous.
+	request = lazyregexp.New(`\b(?:Get|Head|Post|Put|Patch|Delete) "`)
 	// path matches a path, or a name with slashes, of at least four parts.
 	path = lazyregexp.New(`(?:[\w+.-]+:/)?[\w.@~+%-]*(?:/[\w.@~+%=…-]+){3,}`)
 	// code matches the number of an error, beside which its text stands.
-	code = lazyregexp.New(`\(\d+\) |\[Errno \d+\] | \((?:os error \d+|SQLSTATE \w+|errno \d+)\)`)
+	code = lazyregexp.New(`\(\d+\) |\[Errno \d+\] |\.? took [\d.]+[nµm]?s\b\.?| \((?:os error \d+|SQLSTATE \w+|errno \d+)\)`)
 )
 
 // shortNames shortens what a message names by itself: addresses and names with a domain, and leaves out the numbers of errors.

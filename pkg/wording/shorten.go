@@ -77,7 +77,7 @@ func clauses(text string, most int) string {
 			best, count = ending(start, end, most), n
 		}
 	}
-	if bare := scheme.ReplaceAllString(text, ""); fits(bare, most) {
+	if bare := scheme.ReplaceAllString(text, ""); fits(bare, most) && !request.MatchString(text) {
 		return bare
 	}
 	for _, reduce := range sacrifices {

@@ -35,6 +35,10 @@ func LastLineOf(code int32, lines []string) (string, LineSign) {
 		return "", SignError
 	}
 	sign := readLine(lines[i]).sign()
+	complains := func(line string) bool { l := readLine(line); return l.kind != lineEmpty && l.sign() == SignError }
+	if sign == SignNoError && slices.ContainsFunc(lines[max(0, len(lines)-maxCalmLines):], complains) {
+		sign = SignUnknown
+	}
 	if cause.Faults(code) && sign != SignError {
 		return "", SignError
 	}
@@ -85,6 +89,8 @@ var (
 const (
 	// maxPlainLines is the number of plain lines after an error that may still be about it.
 	maxPlainLines = 6
+	// maxCalmLines is the number of lines at the end of a log of which none may look like an error in a log without one.
+	maxCalmLines = 20
 	// maxHeadLines is the number of plain lines between an error and an indented one that may be a detail of it.
 	maxHeadLines = 2
 )
