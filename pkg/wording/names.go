@@ -18,7 +18,7 @@ const (
 )
 
 var (
-	url = lazyregexp.New("https?://[^\\s\"'<>()\\[\\]`]+")
+	url    = lazyregexp.New("https?://[^\\s\"'<>()\\[\\]`]+")
 	scheme = lazyregexp.New(`\bhttps?://`)
 	// request matches a request of Go's HTTP client, which the reason after it makes superfluous.
 	request = lazyregexp.New(`\b(?:Get|Head|Post|Put|Patch|Delete) "`)

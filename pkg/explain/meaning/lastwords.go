@@ -276,6 +276,9 @@ func Tail(lines []string, n int) (tail []string, after int) {
 			first = min(first, i)
 		}
 	}
+	if last >= 0 && first == last && readLine(lines[last]).sign() == SignNoError {
+		first = max(0, first-maxHeadLines) // They show whether something failed before.
+	}
 	end := min(first+n, len(lines))
 	for last >= 0 && end < len(lines) && end > first+1 && telling(lines[:end]) > last {
 		end-- // LastLine stays the same without the lines after these.

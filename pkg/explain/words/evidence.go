@@ -88,7 +88,7 @@ func NeverStartedText(containers []string) string {
 // LogEvidence introduces the end of a log, or the lines from its error on.
 func LogEvidence(lines, after int) string {
 	if after > 0 {
-		return fmt.Sprintf("%s of its log, from the error on; %s", wording.Plural(lines, "line", "lines"), wording.Plural(after, "more follows", "more follow"))
+		return fmt.Sprintf("%s of its log; %s", wording.Plural(lines, "line", "lines"), wording.Plural(after, "more follows", "more follow"))
 	}
 	return fmt.Sprintf("the last %s of its log", wording.Plural(lines, "line", "lines"))
 }
