@@ -174,7 +174,8 @@ func shortLog(link *explain.Evidence) []string {
 	if at := link.ErrorLine; at != nil && int(*at) < len(link.Lines)-shortLines {
 		return first(meaning.WithoutMarks(link.Lines[*at:]), shortLines)
 	}
-	return meaning.Tail(meaning.WithoutMarks(link.Lines), shortLines)
+	lines, _ := meaning.Tail(meaning.WithoutMarks(link.Lines), shortLines)
+	return lines
 }
 
 // details returns the beginning and the end of the cluster's messages about the problem that the verdict names, unless its
