@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -34,6 +35,9 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 		return nil
 	case f == nil:
 		return onGonePods(in, failed, v)
+	}
+	if end := f.Ending(); end != nil && end.Kind == meaning.EndRejected && in.Decision.Outcome.Succeeds() {
+		return advise(words.NothingToFix, "")
 	}
 	out := onKind(in, failed, f)
 	if c := f.Container(); c != nil {
@@ -134,7 +138,17 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		if f.IsUnexplained(in) {
 			text = words.DebugSilent
 		}
-		out = append(out, debugCopy(in, f.Pod, c, text))
+		out = append(append(out, onSidecars(in, f.Pod)...), debugCopy(in, f.Pod, c, text))
+	}
+	return out
+}
+
+// onSidecars returns advice to read the logs of sidecars that do more than serve as proxies: a container may pass on their errors.
+func onSidecars(in *facts.Facts, pod *input.Pod) (out []explain.Advice) {
+	for _, name := range pod.Lineup.Sidecars() {
+		if words.KeepOut(name) == "" && !in.IsInjected(name) {
+			out = append(out, adviseLogs(fmt.Sprintf(words.ReadSidecarLog, name), logsOf(in, pod.Name, name))...)
+		}
 	}
 	return out
 }
