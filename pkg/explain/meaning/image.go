@@ -64,7 +64,7 @@ var images = []row[TroubleKind]{
 			`does not match the specified platform|cannot be used on this platform|-based image is incompatible with a \S+ host`),
 		brief:  "no image for the platform",
 		text:   "cannot be pulled: it does not exist for the platform of the node",
-		advice: "build the image for the platform (operating system, its version on Windows, and architecture) of the nodes, too, or have the pods run on nodes of its platform (nodeSelector kubernetes.io/os and kubernetes.io/arch)",
+		advice: "build the image for the platform (operating system and architecture) of the nodes, too, or have the pods run on nodes of its platform (nodeSelector kubernetes.io/os and kubernetes.io/arch)",
 	},
 	{
 		kind:     Signature,
