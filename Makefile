@@ -241,7 +241,7 @@ bench-full: bench-decisions bench-start build controlplane ## The same with more
 	bin/bench --rounds 4 --huge-rounds 3 --timeout 20m
 
 .PHONY: bench-100k
-bench-100k: build controlplane ## Measure a Job of 100,000 indexes beside a bare client, and what it costs to look at it: an hour
+bench-100k: build controlplane ## Measure a Job of 100,000 indexes beside a bare client: most of an hour
 	$(GO) build -o bin/bench ./test/cluster/bench
 	bin/bench --only giant --timeout 1h
 

@@ -13,7 +13,7 @@ import (
 
 // hugeReport returns a Job of 100,000 indexes with lists of 600 kB, 100 causes and 100 details.
 func hugeReport() explain.Report {
-	r := maxFailedIndexes()
+	r := story("max-failed-indexes")
 	var b strings.Builder
 	for i := 0; b.Len() < 600_000; i += 2 {
 		fmt.Fprintf(&b, "%d,", i)

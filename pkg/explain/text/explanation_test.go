@@ -39,7 +39,7 @@ func TestLinesSayWhatIsPrinted(t *testing.T) {
 
 // Requirements: CLI-40. The message of a container is often the end of its log.
 func TestMessageThatTheLogHasIsNotRepeated(t *testing.T) {
-	r := stalledByQuota()
+	r := story("stalled-by-quota")
 	r.Problems[0] = explain.Problem{Kind: explain.ProblemCrashLoop, Text: "container main exited with code 1", Details: []string{"no port", "}"}}
 	for log, want := range map[string]bool{"no port": false, "}": true, "": true} {
 		r.Evidence = nil
@@ -78,7 +78,10 @@ func TestCountsNameTheirBasis(t *testing.T) {
 			r.Problems = []explain.Problem{{Kind: explain.ProblemFinalizerStuck, Count: 3, Text: "stuck"}}
 		},
 	} {
-		r := baseReport("train", 60)
+		r := explain.Report{
+			Job: explain.Job{Namespace: "ml", Name: "train", Started: at(0), Completions: n(10)}, ObservedAt: *at(60),
+			Verdict: explain.Verdict{Status: "Running", Outcome: reconcile.OutcomeOpen}, Counts: explain.Counts{Ready: n(0), Terminating: n(0)},
+		}
 		change(&r)
 		got := render(t, func(w io.Writer) error { return Explanation(w, r, Options{Full: true}) })
 		assert.Contains(t, got, want)
@@ -87,13 +90,13 @@ func TestCountsNameTheirBasis(t *testing.T) {
 
 // Requirements: CLI-42. Commands leave out the namespace that kubectl uses anyway, wherever they are from.
 func TestCommandsNameOtherNamespacesOnly(t *testing.T) {
-	r := failedByRule()
-	r.Gaps = []input.Gap{{What: "events", Text: "events could not be read", Command: "kubectl auth can-i list events -n ml"}}
-	r.Advice = append(r.Advice, explain.Advice{Text: "fix the rule names", Command: "kubectl get job train -n ml -o yaml | kubectl batchjob lint -f -"})
+	r := story("failed-by-rule")
+	r.Gaps = []input.Gap{{What: "events", Text: "events could not be read", Command: "kubectl auth can-i list events -n failure-policy-named"}}
+	r.Advice = append(r.Advice, explain.Advice{Text: "fix the rule names", Command: "kubectl get job failure-policy-named -n failure-policy-named -o yaml | kubectl batchjob lint -f -"})
 	for _, draw := range []func(io.Writer, explain.Report, Options) error{Short, Explanation, Summary} {
-		for namespace, want := range map[string]bool{"": true, "other": true, "ml": false} {
+		for namespace, want := range map[string]bool{"": true, "other": true, "failure-policy-named": false} {
 			got := render(t, func(w io.Writer) error { return draw(w, r, Options{Namespace: namespace}) })
-			if !strings.Contains(got, "kubectl") || strings.Contains(got, " -n ml") != want {
+			if !strings.Contains(got, "kubectl") || strings.Contains(got, " -n failure-policy-named") != want {
 				t.Errorf("current namespace %q:\n%s", namespace, got)
 			}
 		}
@@ -104,7 +107,7 @@ func TestCommandsNameOtherNamespacesOnly(t *testing.T) {
 //
 // Requirements: CLI-04
 func TestARunningJobHasItsOwnDuration(t *testing.T) {
-	r := runningWithPolicy()
+	r := story("running-with-policy")
 	r.Verdict.State, r.Job.DurationSeconds = "is running", ptr.To[int64](49)
 	r.Problems = append(r.Problems, explain.Problem{Kind: explain.ProblemTerminatingHolds, Text: "1 pod is terminating", Since: explain.TimeOf(r.ObservedAt.Add(-2 * time.Second))})
 	r.Verdict.Problem = ptr.To(int32(len(r.Problems) - 1))

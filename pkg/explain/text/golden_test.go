@@ -37,8 +37,8 @@ func render(t testing.TB, draw func(io.Writer) error) string {
 func drawings(t testing.TB, o Options) map[string]string {
 	t.Helper()
 	all := map[string]string{
-		"several":        render(t, func(w io.Writer) error { return Explanations(w, listFixture(), o) }),
-		"several-groups": render(t, func(w io.Writer) error { return Explanations(w, groupsFixture(), o) }),
+		"several":        render(t, func(w io.Writer) error { return Explanations(w, several(), o) }),
+		"several-groups": render(t, func(w io.Writer) error { return Explanations(w, groups(), o) }),
 	}
 	for name, r := range cronJobs() {
 		all["cronjob-"+name] = render(t, func(w io.Writer) error { return CronJob(w, &r, o) })
@@ -113,7 +113,7 @@ func TestSummaryFitsOneScreen(t *testing.T) {
 // CLI-02: lists are cut at a comma after 50 characters, and complete with Full.
 func TestIndexListsAreCroppedOnAComma(t *testing.T) {
 	list := "1-25,28,30-32,34-36,38-40,42-44,46-48,50-52,54-56,58-60,62-64"
-	r := maxFailedIndexes()
+	r := story("max-failed-indexes")
 	v := newView(&r, Options{})
 	assert.Equal(t, v.frame.Crop(list, section.IndexesLimit), "1-25,28,30-32,34-36,38-40,42-44,46-48,50-52,54-56,58-60,…")
 	assert.Equal(t, newView(&r, Options{Full: true}).frame.Crop(list, section.IndexesLimit), list, "Full")
@@ -134,7 +134,7 @@ func TestIndexListsAreCroppedOnAComma(t *testing.T) {
 
 // Commands stay on one line, so that they can be copied.
 func TestCommandsAreNeverWrapped(t *testing.T) {
-	r := failedByRule()
+	r := story("failed-by-rule")
 	long := "kubectl get events --field-selector involvedObject.name=" + strings.Repeat("train-", 20) + "x -n ml"
 	r.Advice[0].Command = long
 	got := render(t, func(w io.Writer) error { return Explanation(w, r, Options{Width: 60}) })
@@ -155,7 +155,7 @@ func TestASCIIHasNoGlyphs(t *testing.T) {
 
 // A running Job has no final duration (CLI-01).
 func TestOnlyAFinishedJobHasADuration(t *testing.T) {
-	for name, want := range map[string]string{"running-with-policy": ", 3m20s so far", "complete": ", took 2m10s"} {
+	for name, want := range map[string]string{"running-with-policy": ", 2s so far", "complete": ", took 2s"} {
 		got := render(t, func(w io.Writer) error { return Summary(w, fixtures()[name], Options{Width: 80}) })
 		assert.Contains(t, got, want+"\n", name)
 	}

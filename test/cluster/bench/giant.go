@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// giant is a Job of 10^5 indexes, compared with the floor, and the costs of the verbs that read it.
+// giant is a Job of 10^5 indexes, compared with the floor.
 type giant struct {
 	Pods        int
 	Floor, Ours bulk
@@ -18,14 +18,13 @@ type giant struct {
 	SyncP50, SyncP99 *float64
 	// JobBytes is the maximum size of the stored Job.
 	JobBytes int
-	Looks    []lookCosts
 }
 
 // sampleEvery is long enough to cost almost nothing: each sample reads the Job once.
 const sampleEvery = 5 * time.Second
 
-// giants runs the floor, then our controller; then another Job, on which the read verbs run when half of it is done.
-// Nothing is removed at the end, as the cluster is. After an error, it returns the previous measurements.
+// giants runs the floor, then our controller. Nothing is removed at the end, as the cluster is. After an error, it returns the
+// previous measurements.
 func (b *bench) giants(ctx context.Context) (*giant, error) {
 	g := &giant{Pods: giantIndexes}
 	err := b.warmUp(ctx, g.Pods)
@@ -57,8 +56,7 @@ func (b *bench) giants(ctx context.Context) (*giant, error) {
 	}
 	all := after.since(before)
 	g.SyncP50, g.SyncP99 = all.percentile(50), all.percentile(99)
-	g.Looks, err = b.looks(ctx, g)
-	return g, err
+	return g, nil
 }
 
 // sampling samples the size of the next Job of our controller until stop is called.
@@ -86,52 +84,11 @@ func (b *bench) sampling(ctx context.Context, g *giant) (stop func()) {
 	return func() { cancel(); <-ended }
 }
 
-// looks runs a Job until half of it is done, and then the verbs that read it.
-func (b *bench) looks(ctx context.Context, g *giant) ([]lookCosts, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.timeout)
-	defer cancel()
-	job, err := b.api.BatchV1().Jobs(namespace).Create(ctx, b.jobs.job(ours, shape{g.Pods, true}), metav1.CreateOptions{})
-	if err != nil {
-		return nil, err
-	}
-	if err := b.api.untilCounted(ctx, job, int32(g.Pods/2)); err != nil {
-		return nil, err
-	}
-	proxy, err := startProxy(b.launched.Kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	defer proxy.stop()
-	var list []lookCosts
-	for _, args := range [][]string{{"status", job.Name}, {"why", job.Name}, {"watch", job.Name}} {
-		costs, err := b.look(ctx, proxy, args)
-		if err != nil {
-			return nil, err
-		}
-		progress("kubectl batchjob %s: %.1f s, %d requests, %.1f MB, peak %.0f MB", args[0], costs.Seconds, costs.Requests, mega(costs.Bytes), mega(costs.Peak))
-		list = append(list, costs)
-	}
-	now, err := b.api.BatchV1().Jobs(namespace).Get(ctx, job.Name, metav1.GetOptions{})
-	if err != nil {
-		return list, err
-	}
-	if done, err := outcome(now); err != nil || !done {
-		return list, err
-	}
-	return list, fmt.Errorf("the Job of %s ended while it was looked at", shape{g.Pods, true})
-}
-
-func mega(bytes int64) float64 { return float64(bytes) / 1e6 }
-
 // The targets for a Job of 10^5 indexes.
 const (
-	mostOverFloor    = 1.03
-	mostGiantMB      = 250
-	mostSyncMS       = 1000
-	mostWatchMB      = 150
-	mostWatchCores   = 0.3
-	mostExplainMB    = 100
-	mostExplainTaken = 3 // seconds
+	mostOverFloor = 1.03
+	mostGiantMB   = 250
+	mostSyncMS    = 1000
 )
 
 func (r *report) addGiant(g giant) {
@@ -140,9 +97,6 @@ func (r *report) addGiant(g giant) {
 	r.addFloor(all, where, &target{Limit: mostOverFloor})
 	if len(all.of(ours)) > 0 { // Otherwise, an error came first.
 		r.addGiantJob(where, g, all)
-	}
-	for _, look := range g.Looks {
-		r.addLook(where, look)
 	}
 }
 
@@ -169,23 +123,4 @@ func (r *report) addSyncTimes(where string, g giant) {
 			r.add("", where+"sync, "+p.name+", ms", 0, &ms, nil, p.goal)
 		}
 	}
-}
-
-// addLook adds the costs of a verb.
-func (r *report) addLook(where string, look lookCosts) {
-	seconds, cores := look.Seconds, look.CPU/look.Seconds
-	requests, received, peak := float64(look.Requests), mega(look.Bytes), mega(look.Peak)
-	what := where + look.Verb
-	var mostMB, mostSeconds, mostCores *target
-	switch look.Verb {
-	case "watch":
-		mostMB, mostCores = &target{Limit: mostWatchMB, Below: true}, &target{Limit: mostWatchCores}
-	case "why":
-		mostMB, mostSeconds = &target{Limit: mostExplainMB, Below: true}, &target{Limit: mostExplainTaken, Below: true}
-	}
-	r.add("", what+", s", 1, &seconds, nil, mostSeconds)
-	r.add("", what+", cores", 2, &cores, nil, mostCores)
-	r.add("", what+", requests", 0, &requests, nil, nil)
-	r.add("", what+", received, MB", 1, &received, nil, nil)
-	r.add("", what+", peak RSS, MB", 0, &peak, nil, mostMB)
 }

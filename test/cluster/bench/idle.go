@@ -181,3 +181,5 @@ func (b *bench) restarted(ctx context.Context) error {
 		}
 	}
 }
+
+func mega(bytes int64) float64 { return float64(bytes) / 1e6 }

@@ -17,8 +17,8 @@
 //   - many: many small Jobs at once, also with a built-in controller that runs 50 syncs at once
 //   - idle: controllers without work beside other pods: of Deployments, and of Jobs that the
 //     built-in controller runs
-//   - giant: one Job of 100,000 indexes, compared with the floor, and the costs of the verbs that
-//     read it: an hour, only if named (make bench-100k)
+//   - giant: one Job of 100,000 indexes, compared with the floor: most of an hour, only if named
+//     (make bench-100k)
 //
 // The sides take turns, and no object of one Job is left when the next begins. A missed target is
 // part of the table, not an error. No other program should run on the machine; the notes below the
