@@ -26,7 +26,6 @@ const (
 	ResolvMissing   TroubleKind = "ResolvMissing"   // the kubelet's resolvConf does not exist
 	BridgeAddress   TroubleKind = "BridgeAddress"   // the bridge of the network plugin has the address of another network
 	HostPortTaken   TroubleKind = "HostPortTaken"   // another program on the node has the host port
-	WindowsUser     TroubleKind = "WindowsUser"     // a node with Windows cannot run a pod as a user of Linux
 	WindowsVersion  TroubleKind = "WindowsVersion"  // the image is for another version of Windows, or for Linux
 	Sandbox         TroubleKind = "Sandbox"         // other trouble with the sandbox
 )
@@ -124,9 +123,10 @@ var sandboxes = []row[TroubleKind]{
 	},
 	{
 		kind:     SandboxEnds,
-		patterns: re(`(?P<detail>(?i:final child's pid from pipe).*?EOF)`),
+		patterns: re(`(?i)final child's pid from pipe.*EOF`),
+		complete: true,
 		brief:    "sandbox ends",
-		text:     "the first process of its sandbox ends at once",
+		text:     "the first process of its sandbox ends at once (final child's pid from pipe: EOF)",
 		advice:   "check the memory limit of the pod and its unit (128Mi, not 128m), which may be too low for the runtime; otherwise restart the container runtime of the node, or update it; the kubelet retries automatically",
 	},
 	{
@@ -171,13 +171,6 @@ var sandboxes = []row[TroubleKind]{
 		brief:    "host port {name}",
 		text:     "another program on its node has its host port {name}",
 		advice:   "{recreate} without hostPort, or have the pod run on a node where the port is free",
-	},
-	{
-		kind:     WindowsUser,
-		patterns: re(`failure in a Windows system call: The user name or password is incorrect\..*"User":"(?P<name>[^"]*)"`),
-		brief:    "Windows node",
-		text:     "its node runs Windows, which has no user {name} (runAsUser)",
-		advice:   "keep its pods on nodes with Linux: {recreate} with nodeSelector kubernetes.io/os: linux",
 	},
 	{
 		kind:     WindowsVersion,
