@@ -81,7 +81,7 @@ var setupErrors = []errorRow{
 			{"no such image", lazyregexp.New(`(?i)no such image: sha256:`), nil},
 		},
 		brief: "image lost",
-		text:  "the container runtime of its node has lost its image",
+		text:  "its image is not in the store of the container runtime of its node",
 		advise: func(_ *KnownError, c Container) string {
 			return fmt.Sprintf("remove image %s from the node (crictl rmi) and have it pulled or loaded again, or have the pod run on another node", c.Image)
 		},
