@@ -21,6 +21,23 @@ func (s *Shortage) text() string {
 	return s.Resource + " (" + s.Missing + " more needed)"
 }
 
+// OtherFlavor is the reason against one of several flavors, with the fields as in Hold.
+type OtherFlavor struct {
+	Kind     HoldKind   `json:"kind"`
+	Flavor   string     `json:"flavor"`
+	Resource string     `json:"resource,omitempty"`
+	Missing  string     `json:"missing,omitempty"`
+	Most     string     `json:"most,omitempty"`
+	Taint    string     `json:"taint,omitempty"`
+	Also     []Shortage `json:"also,omitempty"`
+}
+
+// text returns the reason as a clause.
+func (o *OtherFlavor) text() string {
+	h := Hold{Kind: o.Kind, Flavor: o.Flavor, Resource: o.Resource, Missing: o.Missing, Most: o.Most, Taint: o.Taint, Also: o.Also}
+	return h.fill(h.row().other)
+}
+
 // shortage matches a resource, a flavor and the amount that is missing.
 var shortage = regexp.MustCompile(`insufficient unused quota(?: in cohort)? for (\S+) in flavor ([^\s,;]+)(?:, (\S+) more needed)?`)
 
@@ -54,8 +71,9 @@ func (h *Hold) addOthers() {
 			}
 			seen[other.Flavor] = true
 			other.addShortages()
-			other.Message = ""
-			h.Others = append(h.Others, other)
+			h.Others = append(h.Others, OtherFlavor{
+				Kind: other.Kind, Flavor: other.Flavor, Resource: other.Resource, Missing: other.Missing, Most: other.Most, Taint: other.Taint, Also: other.Also,
+			})
 		}
 	}
 }
@@ -67,8 +85,7 @@ const maxOthers = 3
 func (h *Hold) Note() string {
 	var all []string
 	for i := range h.Others {
-		other := &h.Others[i]
-		all = append(all, other.fill(other.row().other))
+		all = append(all, h.Others[i].text())
 	}
 	if n := len(all) - maxOthers; n > 0 {
 		all = append(all[:maxOthers], wording.Plural(int32(n), "other flavor does not fit either", "other flavors do not fit either"))

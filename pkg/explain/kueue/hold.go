@@ -57,8 +57,8 @@ type Hold struct {
 	Missing  string `json:"missing,omitempty"`
 	Most     string `json:"most,omitempty"`
 	// Also are the other resources that lack unused quota in the flavor (QuotaInUse). Others are the reasons against the other flavors.
-	Also   []Shortage `json:"also,omitempty"`
-	Others []Hold     `json:"others,omitempty"`
+	Also   []Shortage    `json:"also,omitempty"`
+	Others []OtherFlavor `json:"others,omitempty"`
 	// QueueKind is LocalQueue or ClusterQueue, and QueueName the name of the queue that is missing or stopped.
 	QueueKind string `json:"queueKind,omitempty"`
 	QueueName string `json:"queueName,omitempty"`
