@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -110,7 +109,7 @@ const gcPercent = 200
 
 // Run writes the findings. It returns an error if there are findings that count, or if something could not be read.
 func (o *Options) Run(ctx context.Context) error {
-	debug.SetGCPercent(gcPercent)
+	o.LimitGarbage(gcPercent)
 	objects, problems := o.manifests.Read(ctx, o.In)
 	warnUnknown(o.ErrOut, o.ignored)
 	client, err := o.connect(ctx)

@@ -192,6 +192,7 @@ func (o *Options) Complete() error {
 	if err != nil {
 		return err
 	}
+	o.LimitGarbage(cmdutil.GCPercent)
 	o.client, err = rerun.New(o.kube, rerun.Options{FieldManager: o.fieldManager, DryRun: o.print.DryRun == cmdutil.DryRunServer, Out: o.ErrOut, Now: o.Now})
 	return err
 }

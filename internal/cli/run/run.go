@@ -233,6 +233,7 @@ func (o *Options) complete() error {
 	if o.jobs, err = cmdutil.NewJobsClient(config); err != nil {
 		return err
 	}
+	o.LimitGarbage(cmdutil.GCPercent)
 	if o.explainer, err = cmdutil.NewExplainer(config, o.Now); err != nil {
 		return err
 	}

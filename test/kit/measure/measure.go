@@ -23,7 +23,7 @@ func CheckAllocated(t testing.TB, most int64, f func()) {
 // CheckAllocations calls f, with the build tag often, and fails if a call makes more than most allocations on average.
 func CheckAllocations(t testing.TB, most int64, f func()) {
 	t.Helper()
-	if !enabled {
+	if !Enabled {
 		f()
 		return
 	}
@@ -33,7 +33,7 @@ func CheckAllocations(t testing.TB, most int64, f func()) {
 // CheckLive calls f, and fails if the heap holds more than most bytes more after it than before it.
 func CheckLive(t testing.TB, most int64, f func()) {
 	t.Helper()
-	if !enabled {
+	if !Enabled {
 		f()
 		return
 	}
@@ -62,7 +62,7 @@ func Live() int64 {
 // AtMost fails with the build tag if got is more than most.
 func AtMost[N int64 | time.Duration](t testing.TB, got, most N, what string) {
 	t.Helper()
-	if !enabled {
+	if !Enabled {
 		return
 	}
 	t.Logf("%v %s, at most %v", got, what, most)

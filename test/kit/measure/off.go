@@ -2,4 +2,5 @@
 
 package measure
 
-const enabled = false
+// Enabled reports whether tests measure.
+const Enabled = false

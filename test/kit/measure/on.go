@@ -2,4 +2,5 @@
 
 package measure
 
-const enabled = true
+// Enabled reports whether tests measure.
+const Enabled = true

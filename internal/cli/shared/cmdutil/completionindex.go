@@ -108,6 +108,7 @@ func CompleteCauses(flags *KubeFlags, env Env, names func(input.Input) []string)
 			if err != nil {
 				return nil
 			}
+			env.LimitGarbage(GCPercent)
 			explainer, err := NewExplainer(config, env.Now)
 			if err != nil {
 				return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -29,6 +30,9 @@ type Env struct {
 	Terminal func(io.Writer) int                                       // columns, 0 for none; nil asks the system
 	Ticker   func(time.Duration) (ticks <-chan time.Time, stop func()) // nil for time's own
 	Timer    func(d time.Duration, fire func()) (stop func())          // nil for time's own
+
+	// SetGCPercent is debug.SetGCPercent; nil in tests, where a process runs many verbs.
+	SetGCPercent func(percent int) (before int)
 }
 
 // NewEnv returns the Env of a process.
@@ -39,6 +43,15 @@ func NewEnv(streams genericiooptions.IOStreams) Env {
 		Now:         clock.Now,
 		ServerClock: clock,
 		Backoff:     feed.Backoff{First: 500 * time.Millisecond, Max: 10 * time.Second, RefusalGrace: 30 * time.Second, Patience: 3 * time.Second},
+
+		SetGCPercent: debug.SetGCPercent,
+	}
+}
+
+// LimitGarbage limits the garbage that the process keeps, in percent of the live heap.
+func (e Env) LimitGarbage(percent int) {
+	if e.SetGCPercent != nil {
+		e.SetGCPercent(percent)
 	}
 }
 
