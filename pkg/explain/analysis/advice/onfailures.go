@@ -36,9 +36,6 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	case f == nil:
 		return onGonePods(in, failed, v)
 	}
-	if end := f.Ending(); end != nil && end.Kind == meaning.EndRejected && in.Decision.Outcome.Succeeds() {
-		return advise(words.NothingToFix, "")
-	}
 	out := onKind(in, failed, f)
 	if c := f.Container(); c != nil {
 		out = append(out, onContainer(in, f, c)...)
