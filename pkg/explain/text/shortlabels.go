@@ -311,6 +311,9 @@ func (v *short) toDo() (out []labeled) {
 			if kind == explain.AdviceRerun && len(out) > 0 {
 				one.label = "Then"
 			}
+			if kind == explain.AdviceRerun && (len(out) == 0 || out[0].label != adviceLabels[explain.AdviceFix]) { // Nothing before it says what to change.
+				one.text = layout.Plainly(wording.Sentence(a.Text))
+			}
 			out = append(out, one)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 // Advice on failures, and on a Job that failed.
 const (
+	NothingToDo         = "nothing has to be done if the output of the pod that succeeded is right: failed pods of a complete Job do not count"
 	EndIgnoredFailures  = "set activeDeadlineSeconds, or change the action of the rule to Count: ignored failures are retried forever"
 	SetCompletions      = "to have failed pods replaced until enough have succeeded, {recreate} with completions: without it, no pod is created after the first success"
 	RaiseOn             = "if the command no longer runs, continue what it began"
@@ -29,6 +30,7 @@ const (
 	PrePull             = "give the Job more time (activeDeadlineSeconds), which also counts while its image is pulled, or have the image on the nodes before"
 	EndHanging          = "if its log shows that it hangs, delete the Job; activeDeadlineSeconds ends such a Job, and can be set while it runs"
 	StopJob             = FindDeleter + "; to stop the Job, delete or suspend it, not its pods"
+	SetTTL              = "to have it deleted an hour after its end, set ttlSecondsAfterFinished, which can be set at any time"
 	LeaveToArgoCD       = "remove ttlSecondsAfterFinished: Argo CD waits for a hook that is deleted before it has seen its end; its hook-delete-policy deletes hooks"
 	ReadAllLogs         = "read the logs of all failed pods"
 	ReadLogsOfFailed    = "read the logs of the failed pods"
@@ -43,6 +45,7 @@ const (
 	KeepLoggingPods     = "to keep the log of each failure, {recreate} with restartPolicy Never: failed pods then stay; more time does not help a container that always fails"
 	RerunMissing        = "after fixing the cause, rerun only what is missing (change the Job with --image, --set-env, --limits)"
 	RerunWithMoreMemory = "rerun what is missing with more memory"
+	RerunWithVariable   = "rerun what is missing with the variable"
 	RerunWithMoreTime   = "rerun what is missing with more time"
 	RetryOriginal       = "retry the original Job"
 )

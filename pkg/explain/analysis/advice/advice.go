@@ -39,17 +39,21 @@ type Values struct {
 // Collect returns the advice, the most useful first, without duplicates.
 func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options explain.Options) []explain.Advice {
 	var out []explain.Advice
-	// Current problems come first, unless the Job is finished.
-	if !in.Finished() {
+	// Current problems come first, unless a limit or rule has decided that the Job fails: its pods then only end.
+	late := in.Finished() || in.Decision.Failing() && v.End.EndedBy != explain.EndedByDeadline
+	if !late {
 		out = appendNew(out, onProblems(in, v))
 	}
-	if in.Decision.Failing() || in.Job.Status.Failed > 0 || len(failed.All) > 0 && !in.Finished() {
+	switch {
+	case in.Decision.Outcome == reconcile.OutcomeComplete:
+		out = appendNew(out, onSuccess(in, failed, v))
+	case in.Decision.Failing() || in.Job.Status.Failed > 0 || len(failed.All) > 0 && !in.Finished():
 		out = appendNew(out, onFailures(in, failed, v, options))
 		if !options.IsNarrow() {
 			out = appendNew(out, onLimit(in, failed, v))
 		}
 	}
-	if in.Finished() {
+	if late {
 		out = appendNew(out, onProblems(in, v))
 	}
 	if reconcile.FinishedCondition(in.Job) != batchv1.JobComplete && v.Disruptions != nil {
@@ -59,13 +63,8 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 		out = appendNew(out, toRetry(in, failed, v, options))
 	}
 	if !options.IsNarrow() {
-		if t := facts.ToolOf(in.Job); t.IsHook() && t.Name == explain.ToolArgoCD && in.Spec.TTLSecondsAfterFinished != nil {
-			out = append(out, advise(words.LeaveToArgoCD, "")...)
-		}
-		if facts.IsLeftHook(in) {
-			out = append(out, advise(words.DeleteLeftHook(facts.ToolOf(in.Job)), kubectl(in.Job, "delete job %s", jobWord(in.Job)))...)
-		}
-		out = append(out, onCronJob(in, failed)...)
+		out = append(out, onDeletionLater(in)...)
+		out = appendNew(out, onTemplate(in, failed))
 		out = append(out, onOutput(in, v.Problems, out)...)
 	}
 	for i := range out {
@@ -76,6 +75,24 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 		return lists.FalseFirst(x.Kind == explain.AdvicePolicy, y.Kind == explain.AdvicePolicy)
 	})
 	return out
+}
+
+// onDeletionLater returns advice on what deletes the Job after its end, and when.
+func onDeletionLater(in *facts.Facts) []explain.Advice {
+	t, stay := facts.ToolOf(in.Job), facts.StayOf(in)
+	switch {
+	case t.IsHook() && t.Name == explain.ToolArgoCD && in.Spec.TTLSecondsAfterFinished != nil:
+		return advise(words.LeaveToArgoCD, "")
+	case facts.IsCreatedAgain(in):
+		return advise(words.LeaveOutTTL(t), "")
+	case stay == explain.StayFixed:
+		return advise(words.ReplaceTemplate(t), "")
+	case stay == explain.StayNoTTL:
+		return advise(words.SetTTL, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"ttlSecondsAfterFinished":3600}}'`, jobWord(in.Job)))
+	case stay != "":
+		return advise(words.DeleteLeftHook(t, stay), kubectl(in.Job, "delete job %s", jobWord(in.Job)))
+	}
+	return nil
 }
 
 // appendNew appends the advice that all does not contain yet.
@@ -147,14 +164,20 @@ func startRemedy(in *facts.Facts, c *input.Container, message string) string {
 
 // errorRemedy returns advice on an error that the container reports.
 func errorRemedy(in *facts.Facts, c *input.Container, known *meaning.KnownError) string {
-	return known.Advice(meaning.Container{
+	return known.Advice(containerOf(in, c))
+}
+
+// containerOf returns what advice on an error of the container depends on.
+func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
+	return meaning.Container{
 		Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name), SharedMemory: in.HasSharedMemory(c.Name),
 		MemoryLimit: in.MemoryLimit(c).Value, Secrets: in.Secrets(c.Name), Mounts: in.Mounts(c.Name),
 		Variables: facts.Variables(in, c.Name), Sources: facts.EnvSources(in, c.Name),
 		User:        facts.User(in, c.Name),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
-		Account: cmp.Or(in.Spec.Template.Spec.ServiceAccountName, "default"),
-	})
+		Account:   cmp.Or(in.Spec.Template.Spec.ServiceAccountName, "default"),
+		Arguments: facts.Arguments(in, c.Name),
+	}
 }
 
 // errorCommand returns the commands that give a program the permission that it lacks, "" for other errors.
@@ -176,15 +199,19 @@ func errorCommand(known *meaning.KnownError) string {
 		kind, shellWord(name), shellWord(a.Verb), shellWord(a.Resource), subject, where)
 }
 
-// remedy returns advice on an exit code, reason or error, or ""; known may be nil.
-func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError) string {
+// remedy returns advice on an exit code, reason or error, or "", and whether it is about the pod template; known may be nil, and
+// unknown is an error that no row knows.
+func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError, unknown *meaning.Clue) (text string, ofTemplate bool) {
 	switch {
 	case c.Reason == cause.OOMKilled:
-		return memoryAdvice(in, c)
+		return memoryAdvice(in, c), true
 	case known != nil:
-		return errorRemedy(in, c, known)
+		return errorRemedy(in, c, known), known.IsOfTemplate()
 	}
-	return words.ExitAdvice(c.Name, in.Image(c), c.ExitCode)
+	if text = words.ExitAdvice(c.Name, in.Image(c), c.ExitCode); text != "" {
+		return text, meaning.OfExit(c.ExitCode) != nil
+	}
+	return unknown.Advice(containerOf(in, c))
 }
 
 func memoryAdvice(in *facts.Facts, c *input.Container) string {

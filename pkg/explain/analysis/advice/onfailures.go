@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -91,24 +92,6 @@ func onKind(in *facts.Facts, failed *failures.Failures, f *failures.Failure) (ou
 	return out
 }
 
-// onDisruption returns advice on a pod that was evicted or preempted.
-func onDisruption(in *facts.Facts, failed *failures.Failures, f *failures.Failure) (out []explain.Advice) {
-	if f.Pod.Disruption == preempted {
-		out = advise(words.AvoidPreemption, "")
-	}
-	end := f.Ending()
-	if (f.Pod.Disruption != "" || end != nil && end.IsDisruption()) && !f.Matched() {
-		same := int32(0)
-		for i := range failed.All {
-			if other := failed.All[i].Ending(); end != nil && other != nil && other.Kind == end.Kind {
-				same++
-			}
-		}
-		out = append(out, onDisrupted(in, end, same)...)
-	}
-	return out
-}
-
 // onContainer returns advice on the end of a container, and the command for its log.
 func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []explain.Advice {
 	if c.NeverStarted() {
@@ -118,8 +101,11 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 	// The reason of a disruption already explains why the container stopped.
 	stopped := f.Consequence && !c.Before || (f.Ending() != nil || f.Pod.Disruption != "") && facts.IsStopped(c)
 	known := f.KnownError(in)
-	if text := remedy(in, c, known); text != "" && !stopped {
+	if text, ofTemplate := remedy(in, c, known, f.Unknown(in)); text != "" && !stopped {
 		out = append(advise(text, errorCommand(known)), onUnreachable(in, known)...)
+		if ofTemplate && !facts.ToolOf(in.Job).IsHook() {
+			out = append(out, changeSource(in, "")...)
+		}
 	}
 	if len(f.AfterSuccess(in)) > 0 {
 		return append(advise(exitCleanly(c.Name), ""), readLog(in, f.Pod, c)...)
@@ -232,14 +218,17 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 	case r.Exit == nil:
 		return nil
 	}
-	if text := remedy(in, &input.Container{Name: r.Exit.Container, Ended: true, ExitCode: r.Exit.ExitCode, Reason: r.Exit.Reason}, nil); text != "" {
+	if text, _ := remedy(in, &input.Container{Name: r.Exit.Container, Ended: true, ExitCode: r.Exit.ExitCode, Reason: r.Exit.Reason}, nil, &meaning.Clue{}); text != "" {
 		return advise(text, "")
 	}
 	return nil
 }
 
-// onCronJob returns the advice to correct the CronJob that created a Job with failures.
-func onCronJob(in *facts.Facts, failed *failures.Failures) []explain.Advice {
+// onTemplate returns the advice to correct the CronJob that created a Job with failures, or what a program creates its Jobs from.
+func onTemplate(in *facts.Facts, failed *failures.Failures) []explain.Advice {
+	if t := facts.ToolOf(in.Job); t != nil && t.Source != "" && in.Decision.Failing() {
+		return changeSource(in, "if the cause is in the pod template, ")
+	}
 	o := facts.OwnerOf(in.Job)
 	if o == nil || o.Kind != "CronJob" || in.Decision.Outcome == reconcile.OutcomeComplete || !in.Decision.Failing() && len(failed.All) == 0 {
 		return nil
@@ -285,6 +274,9 @@ func onLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Ad
 	case explain.EndedByDeadline:
 		return onDeadline(in, end)
 	case explain.EndedByRestarts:
+		if exit := end.Restarts.Exit; exit != nil && cause.NeverRan(exit.Reason) {
+			return nil // There is no log to keep.
+		}
 		return advise(words.KeepFailedPods, "")
 	case explain.EndedByBackoffLimit:
 		stopped := slices.ContainsFunc(v.Accounting.Causes, func(c explain.Cause) bool { return c.IsStopped() })
@@ -349,8 +341,8 @@ func needsRetry(in *facts.Facts, f *explain.Family) bool {
 // toRetry returns advice on running the missing part of a failed Job, or only the missing indexes among those that the report
 // covers.
 func toRetry(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Advice {
-	if t := facts.ToolOf(in.Job); t.IsHook() { // A copy would not be the hook that the tool waits for.
-		return []explain.Advice{{Kind: explain.AdviceRerun, Text: words.RunHookAgain(t)}}
+	if t := facts.ToolOf(in.Job); t.IsHook() || t != nil && t.Runs { // A copy would not be the Job that the tool waits for.
+		return []explain.Advice{{Kind: explain.AdviceRerun, Text: words.RunToolAgain(t)}}
 	}
 	f, last := v.Family, in.Job.Name
 	if f != nil {
@@ -365,6 +357,8 @@ func toRetry(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Op
 		text, flags = words.RerunWithMoreMemory, memory
 	case time != "":
 		text, flags = words.RerunWithMoreTime, time
+	case missingVariable(in, failed.Example) != "":
+		text, flags = words.RerunWithVariable, " --set-env "+shellWord(missingVariable(in, failed.Example)+"=VALUE")
 	}
 	if in.Indexed() && o.IsNarrow() {
 		missing := covered(in, f, o)
@@ -374,6 +368,18 @@ func toRetry(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Op
 		flags += " --indexes " + missing.String()
 	}
 	return []explain.Advice{{Kind: explain.AdviceRerun, Text: text, Command: kubectl(in.Job, "batchjob retry %s%s", shellWord(last), flags)}}
+}
+
+// missingVariable returns the variable that the program needs and the pod template lacks, or "".
+func missingVariable(in *facts.Facts, f *failures.Failure) string {
+	if f == nil || f.Container() == nil {
+		return ""
+	}
+	known := f.KnownError(in)
+	if known == nil || known.Kind != meaning.ErrorVariable || in.IsInjected(f.Container().Name) {
+		return ""
+	}
+	return known.Subject
 }
 
 // moreTime returns the flag of retry that doubles the deadline which ended a Job at work, or "".

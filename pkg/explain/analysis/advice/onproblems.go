@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -65,6 +66,9 @@ func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 		p := &v.Problems[i]
 		on, known := advisers[p.Kind]
 		switch kind, name := p.MissingObject(); {
+		case p.TokenOf() != "":
+			out = append(out, onToken(in, p)...)
+			continue
 		case p.Start.Hook != nil:
 			out = append(out, advise(words.AddHook(p.Start.Hook, kind, name), "")...)
 			continue // An object that is created by hand would be in the way of the tool.
@@ -78,6 +82,21 @@ func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 		out = append(out, onSource(in, p)...)
 	}
 	return out
+}
+
+// onToken returns advice on a generated token that is gone: the pod, or the template, names its Secret.
+func onToken(in *facts.Facts, p *explain.Problem) []explain.Advice {
+	_, secret := p.MissingObject()
+	isToken := func(v corev1.Volume) bool { return v.Secret != nil && v.Secret.SecretName == secret }
+	t := facts.ToolOf(in.Job)
+	renew, command := words.RenewToken(t), kubectl(in.Job, "delete job %s", jobWord(in.Job))
+	switch inTemplate := slices.ContainsFunc(in.Spec.Template.Spec.Volumes, isToken); {
+	case !inTemplate && len(p.Pods) > 0:
+		renew, command = words.RenewTokenOfPod, kubectl(in.Job, "delete pod %s", shellWord(p.Pods[0]))
+	case t == nil:
+		command = ""
+	}
+	return advise(fmt.Sprintf(words.TokenGone, p.TokenOf())+renew, command)
 }
 
 // ofTemplate are the problems that a change of the pod template may solve.
@@ -103,11 +122,13 @@ func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	}
 	to := ""
 	switch {
+	case p.Kind == explain.ProblemCrashLoop && p.Start.Error.IsElsewhere():
+		return skip
 	case p.Start.Reason == explain.InvalidImageName:
 		to = "to correct the name of the image, "
 	case p.Kind == explain.ProblemImagePull:
 		to = "to run another image, "
-	case p.Kind == explain.ProblemCrashLoop && !isOfTemplate(p):
+	case p.Kind == explain.ProblemCrashLoop && !isOfTemplate(in, p):
 		to = "if the cause is in the pod template, "
 	}
 	return append(changeSource(in, to), skip...)
@@ -115,8 +136,13 @@ func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 
 // isOfTemplate reports whether the last end of the container shows that the pod template has to change: its command, or its
 // memory limit. Any other cause may be in what the program works with.
-func isOfTemplate(p *explain.Problem) bool {
-	e := p.Run.Exit
+func isOfTemplate(in *facts.Facts, p *explain.Problem) bool {
+	e, c := p.Run.Exit, loopOf(in, p)
+	if c != nil {
+		if _, ofTemplate := remedy(in, c, p.Start.Error, unknownOf(in, p)); ofTemplate {
+			return true
+		}
+	}
 	return p.Run.MemoryLimit != nil || e != nil && (meaning.OfExit(e.ExitCode) != nil || cause.NeverRan(e.Reason))
 }
 
@@ -161,7 +187,7 @@ func onPod(command string) adviser {
 // onRestarted returns advice on the error of a container that failed and runs again.
 func onRestarted(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
 	if pod := activePod(in, p.Pods[0]); pod != nil {
-		if text := remedy(in, in.Restarted(pod), p.Start.Error); text != "" {
+		if text, _ := remedy(in, in.Restarted(pod), p.Start.Error, unknownOf(in, p)); text != "" {
 			out = advise(text, errorCommand(p.Start.Error))
 		}
 	}
@@ -171,7 +197,7 @@ func onRestarted(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.
 // onLoop returns advice on the error of a container in a crash loop, and on the fields because of which the loop has no end.
 func onLoop(in *facts.Facts, p *explain.Problem) (out []explain.Advice) {
 	if c := loopOf(in, p); c != nil && c.Ended && !facts.IsStopped(c) {
-		if text := remedy(in, c, p.Start.Error); text != "" {
+		if text, _ := remedy(in, c, p.Start.Error, unknownOf(in, p)); text != "" {
 			out = append(advise(text, errorCommand(p.Start.Error)), onUnreachable(in, p.Start.Error)...)
 		}
 	}
@@ -179,6 +205,11 @@ func onLoop(in *facts.Facts, p *explain.Problem) (out []explain.Advice) {
 		out = append(out, advise(text, "")...)
 	}
 	return out
+}
+
+// unknownOf returns the words with which the container of a problem reports an error, and its log.
+func unknownOf(in *facts.Facts, p *explain.Problem) *meaning.Clue {
+	return &meaning.Clue{Words: p.Run.LastLine, Log: slices.Concat(p.Details, in.LogOf(p.Pods[0], p.Container))}
 }
 
 // ofNodePods are kinds of trouble with a pod of the node: of the network plugin, or a CSI driver.
@@ -336,7 +367,11 @@ func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advic
 	if by := p.Suspension.Manager; by != "" && !strings.HasPrefix(by, "kubectl") {
 		text = fmt.Sprintf(words.ResumeAfter, by)
 	}
-	return advise(text, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"suspend":false}}'`, jobWord(in.Job)))
+	out := advise(text, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"suspend":false}}'`, jobWord(in.Job)))
+	if t := facts.ToolOf(in.Job); t != nil {
+		out = append(out, advise(words.KeepRunning(t), "")...)
+	}
+	return out
 }
 
 func onNoParallelism(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice {

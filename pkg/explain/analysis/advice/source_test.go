@@ -72,6 +72,8 @@ func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 		"a part of a release": {explaintest.ToolJob(nil, map[string]string{"meta.helm.sh/release-name": "web"}), "change the chart of release web or its values, not this Job; delete the Job before helm upgrade --install, as its pod template cannot be changed"},
 		"of an Application":   {explaintest.ToolJob(nil, map[string]string{"argocd.argoproj.io/hook": "PostSync"}), "change the source of its Application, not this Job: Argo CD creates the hook again at the next sync"},
 		"of a Kustomization":  {explaintest.ToolJob(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}, nil), "change the source of Kustomization apps, not this Job; delete the Job before the next reconciliation"},
+		"a run of Prefect":    {explaintest.ToolJob(map[string]string{"prefect.io/flow-name": "etl"}, nil), "change the base job template of Prefect's work pool, or the job variables of the deployment, not this Job: Prefect creates the Job of its next run with it"},
+		"of another program":  {explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "acme"}, nil), "change the configuration of acme, not this Job; delete the Job before acme creates it again"},
 		"of an owner":         {owned, "change RayJob ray, not this Job: its controller creates the Job"},
 		"of a user":           {explaintest.JobWith(nil), ""},
 	} {
@@ -111,4 +113,33 @@ func TestChartIsBlamedOnlyForWhatItHas(t *testing.T) {
 			t.Errorf("exit code %d: %+v", code, advice)
 		}
 	}
+}
+
+// A Job that an operator made is changed in the configuration of the operator, also after it has failed.
+//
+// Requirements: TOL-03
+func TestAJobOfAnOperatorIsChangedThere(t *testing.T) {
+	job := explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "scan-operator"}, nil)
+	in := explaintest.FailedOnce(explaintest.PodOf("a", func(p *corev1.Pod) {
+		explaintest.Exits(1, "Error", time.Minute)(p)
+		p.Status.ContainerStatuses[0].State.Terminated.Message = "open scan.yaml: permission denied"
+	}))
+	in.Job.Labels = job.Labels
+	r := explaintest.Report(in)
+	explaintest.WantText(t, r, "access to scan.yaml", "change the configuration of scan-operator or the object that it makes the Job for, not this Job")
+}
+
+// A pod of a complete Job needs no fix, and a copy of it would do its work again.
+//
+// Requirements: CLI-06
+func TestFailedPodOfACompleteJobNeedsNoFix(t *testing.T) {
+	in := explaintest.FailedOnce(explaintest.PodOf("a", func(p *corev1.Pod) {
+		explaintest.Exits(1, "Error", time.Minute)(p)
+		p.Status.ContainerStatuses[0].State.Terminated.Message = "dial tcp 10.0.0.7:6379: connect: connection refused"
+	}))
+	in.Job.Status.Succeeded, in.Job.Status.CompletionTime = 1, &metav1.Time{Time: explaintest.Noon}
+	in.Job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, Reason: "CompletionsReached"}}
+	r := explaintest.Report(in)
+	explaintest.WantText(t, r, "nothing has to be done if the output of the pod that succeeded is right")
+	explaintest.WantWithout(t, r, "check whether something listens", "kubectl debug", "batchjob retry")
 }

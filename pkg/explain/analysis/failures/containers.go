@@ -151,6 +151,15 @@ func (f *Failure) words(in *facts.Facts) string {
 	return cmp.Or(meaning.LastLine(strings.Split(f.Message(), "\n")), line)
 }
 
+// Unknown returns the words with which the failed container reports an error, and its log.
+func (f *Failure) Unknown(in *facts.Facts) *meaning.Clue {
+	clue := &meaning.Clue{Words: f.words(in)}
+	if c := f.erring(); c != nil {
+		clue.Log = in.LogOf(f.Pod.Name, c.Name)
+	}
+	return clue
+}
+
 // IsUnexplained reports whether nothing shows why the failed container exited: it has no message, and its log was read and has
 // no line that may show it, or ends without an error.
 func (f *Failure) IsUnexplained(in *facts.Facts) bool {
