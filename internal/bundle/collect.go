@@ -199,7 +199,7 @@ func (r *collection) logs(ctx context.Context) {
 		if r.Progress != nil {
 			r.Progress(fmt.Sprintf("logs %d of %d", i+1, len(targets)))
 		}
-		lines, err := gather.Tail(ctx, r.Client, r.job.Namespace, t.LogTarget, r.LogLines)
+		tail, err := gather.Tail(ctx, r.Client, r.job.Namespace, t.LogTarget, r.LogLines)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -211,8 +211,8 @@ func (r *collection) logs(ctx context.Context) {
 				return
 			}
 			silent[t.pod.Node] = gather.KubeletFailure(err) != ""
-		case len(lines) > 0:
-			r.Logs = append(r.Logs, Log{Pod: t.Pod, Container: t.Container, Previous: t.Previous, Lines: lines})
+		case len(tail.Lines) > 0:
+			r.Logs = append(r.Logs, Log{Pod: t.Pod, Container: t.Container, Previous: t.Previous, Lines: tail.Lines})
 		}
 	}
 }

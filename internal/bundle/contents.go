@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
@@ -106,8 +107,8 @@ func (c *Contents) Input() (input.Input, error) {
 	}
 	for _, t := range analysis.LogTargets(given, explain.Options{}, gather.MaxLogs) {
 		if log := c.log(t.Pod, t.Container, t.Previous); log != nil {
-			lines := log.Lines[max(len(log.Lines)-tailLines, 0):]
-			given.Logs = append(given.Logs, input.LogTail{Pod: t.Pod, Container: t.Container, Lines: lines})
+			lines, after := meaning.Tail(log.Lines, tailLines)
+			given.Logs = append(given.Logs, input.LogTail{Pod: t.Pod, Container: t.Container, Lines: lines, After: after})
 		}
 	}
 	return given, nil

@@ -80,7 +80,11 @@ type Ended struct {
 	Message string `json:"message,omitempty"`
 	// LastLine is the last line with content of the log of one of the pods, if it has no message and its log was read.
 	LastLine string `json:"lastLine,omitempty"`
-	// Silent reports whether the latest of the pods has no message, and its log was read and is empty.
+	// LineSign is what shows that LastLine is about an error.
+	LineSign meaning.LineSign `json:"lineSign,omitempty"`
+	// Read is the number of the pods with a message, or with a log that was read.
+	Read int32 `json:"read,omitempty"`
+	// Silent reports whether the latest of the pods has no message, and its log was read and is empty or ends without an error.
 	Silent bool `json:"silent,omitempty"`
 	// Retry is what the latest of the pods said if it failed because of what an earlier one had left, such as “already exists”. Error,
 	// Message and LastLine are then those of the first.

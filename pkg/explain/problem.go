@@ -150,6 +150,8 @@ type Run struct {
 	RanSeconds *int64      `json:"ranSeconds,omitempty"`
 	// LastLine is the last line of the termination message or of the log of a container that is restarted, "" if it is unknown.
 	LastLine string `json:"lastLine,omitempty"`
+	// LineSign is what shows that LastLine is about an error.
+	LineSign meaning.LineSign `json:"lineSign,omitempty"`
 	// MemoryLimit is the memory limit of the container, if that was OOMKilled and had a limit.
 	MemoryLimit *input.MemoryLimit `json:"memoryLimit,omitempty"`
 	// Ending is the probe for which the kubelet kills the container each time, nil if none is known to fail; ProbeMessage is

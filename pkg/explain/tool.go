@@ -18,6 +18,8 @@ type Tool struct {
 	Stays bool `json:"stays,omitempty"`
 	// DeletesSucceeded is set if the helm.sh/hook-delete-policy has Helm delete the Job once it has succeeded.
 	DeletesSucceeded bool `json:"deletesSucceeded,omitempty"`
+	// Operator is set for any other program that creates Jobs, which the label app.kubernetes.io/managed-by names.
+	Operator bool `json:"operator,omitempty"`
 }
 
 // ToolName is the name of a deployment tool.

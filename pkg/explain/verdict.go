@@ -67,6 +67,8 @@ type Evidence struct {
 	Text string `json:"text"`
 	// Lines are quoted text: the last lines of a log, a termination message.
 	Lines []string `json:"lines,omitempty"`
+	// LinesAfter is the number of lines of a log after Lines: these begin with its error, and are not its last ones.
+	LinesAfter int32 `json:"linesAfter,omitempty"`
 	// ErrorLine is the position in Lines of a known error, counted from 0; nil if there is none.
 	ErrorLine *int32       `json:"errorLine,omitempty"`
 	Time      *metav1.Time `json:"time,omitempty"`

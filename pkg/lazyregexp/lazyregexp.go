@@ -85,3 +85,8 @@ func (r *Regexp) SubexpNames() []string { return r.compile().SubexpNames() }
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 	return r.compile().FindAllStringSubmatch(s, n)
 }
+
+// ReplaceAllStringFunc returns s with each match replaced by its value of the function.
+func (r *Regexp) ReplaceAllStringFunc(s string, replace func(string) string) string {
+	return r.compile().ReplaceAllStringFunc(s, replace)
+}

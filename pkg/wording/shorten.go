@@ -19,8 +19,8 @@ func Shorten(message string, most int) string {
 		return text
 	}
 	text = cmp.Or(withoutNoise(text), text)
-	if m := inBrackets.FindStringSubmatch(text); m != nil {
-		return ending(m[1], m[2], most)
+	if flat := flattened(text); flat != text && !fits(text, most) {
+		return clauses(flat, most)
 	}
 	for _, short := range []string{text, shortQuota(text)} {
 		if short != "" && fits(short, most) {
@@ -55,26 +55,66 @@ func general(first, rest string, most int) string {
 	return first
 }
 
-// clauses returns the last clauses of a message that fit, and of its beginning as much as there is room for.
+// reductions shorten the names in a message. sacrifices leave out what is left out only if nothing else makes room: remarks in
+// brackets at the end, and the folders of files.
+var (
+	reductions = []func(string) string{withoutAdvice, shortNames, shortDomains}
+	sacrifices = []func(string) string{func(text string) string { return remark.ReplaceAllString(text, "") }, shortPaths}
+)
+
+func withoutAdvice(text string) string { return strings.TrimSuffix(text, advice.FindString(text)) }
+
+// clauses returns the last clauses of a message that fit, and of its beginning as much as there is room for. It shortens names if that
+// keeps more clauses.
 func clauses(text string, most int) string {
-	end := LastClauses(text, most)
-	if !fits(end, most) {
-		text, end = invalid.ReplaceAllString(text, "$2"), invalid.ReplaceAllString(end, "$2")
+	best, count := "", 0
+	for _, reduce := range reductions {
+		if text = reduce(text); fits(text, most) {
+			return text
+		}
+		start, end := cutAt(text, LastClauses(text, most))
+		if n := strings.Count(end, ": ") + 1; fits(end, most) && n > count {
+			best, count = ending(start, end, most), n
+		}
 	}
-	if strings.Count(end, "]") > strings.Count(end, "[") {
-		text, end = strings.TrimSuffix(text, "]"), strings.TrimSuffix(end, "]")
+	if bare := scheme.ReplaceAllString(text, ""); fits(bare, most) && !request.MatchString(text) {
+		return bare
 	}
-	start := strings.TrimSuffix(text, end)
+	for _, reduce := range sacrifices {
+		if best != "" {
+			return best
+		}
+		text = reduce(text)
+		if start, end := cutAt(text, LastClauses(text, most)); fits(end, most) {
+			best = ending(start, end, most)
+		}
+	}
+	return cmp.Or(best, lastClause(text, most))
+}
+
+// lastClause returns the last clause of a message, or the beginning of a message with a short one before a long one.
+func lastClause(text string, most int) string {
+	end := lastClauses(text, most, func(string) bool { return false })
+	start, end := cutAt(invalid.ReplaceAllString(text, "$2"), invalid.ReplaceAllString(end, "$2"))
 	if !fits(end, most) && fits(start, most/2) {
 		return Cut(text, most)
 	}
 	return ending(start, end, most)
 }
 
+// cutAt returns a message without its end, and the end, without the end of a list.
+func cutAt(text, end string) (before, after string) {
+	if strings.Count(end, "]") > strings.Count(end, "[") {
+		text, end = strings.TrimSuffix(text, "]"), strings.TrimSuffix(end, "]")
+	}
+	return strings.TrimSuffix(text, end), end
+}
+
 // ending returns the end of a text, with as much of what is before it as there is room for.
 func ending(start, end string, most int) string {
 	const least = 15 // characters of a beginning that say something
-	if head := words(start, most-utf8.RuneCountInString("… "+end)); !fits(head, least-1) {
+	head := words(start, most-utf8.RuneCountInString("… "+end))
+	if head = strings.TrimSuffix(head, dangling.FindString(head)); !fits(head, least-1) {
 		return head + "… " + end
 	}
 	return Cut(end, most)
@@ -103,10 +143,15 @@ var (
 	hint     = lazyregexp.New(`^(?i:(?:hint|did|try|use|see|run|please|retry|check)\b)`)
 	// why matches the beginning of a sentence with the cause of the one before it.
 	why = lazyregexp.New(`^(?i:error|reason|cause): `)
-	// inBrackets matches a message of several sentences with its cause in brackets at the end.
-	inBrackets = lazyregexp.New(`^(.*\. .*|.*: .*)\((\w[\w ]*: [^()]+)\)$`)
 	// between matches a sentence with advice that has another one after it.
 	between = lazyregexp.New(`(\. )(?:(?:Re-?run|Retry|Run|See|Try|Check) (?:the|your|that|whether|with|again|if)|Please) [^.:]*\. `)
+	// occurred matches a clause at the beginning that says nothing.
+	occurred = lazyregexp.New(`^(?i:an error (?:has )?occurred)[^:]*: `)
+	// advice matches a clause at the end of a message about what a reader may do.
+	advice = lazyregexp.New(`(?:[;,.] (?i:if you|please|try|see|use|check)|[;:,.] (?i:did you|have you|are you sure)) [^:]*$`)
+	// remark matches a text in brackets at the end of a message, and dangling words that need another one after them.
+	remark   = lazyregexp.New(` \([^()]*\)$`)
+	dangling = lazyregexp.New(`(?:[\s,:]+(?i:an?|the|to|of|from|for|in|on|at|by|with|and|or|as|that|is|are|was|not|its|this))+$`)
 	// outcome matches a sentence that says what failed, and not why.
 	outcome = lazyregexp.New(`(?i)\bfailed(?: to \w[^:]*(?:: \w+)?)?$|\b(?:error|exception) (?:(?:has )?occurred|encountered)\b[^:]*$|^unhandled (?:error|exception)$`)
 	// quota matches a list of several resources in the message of an exhausted quota.
@@ -115,7 +160,7 @@ var (
 
 // wrapping matches the prefixes that the kubelet and the runtime put before an error: the failed call, its volume or plugin.
 var wrapping = lazyregexp.New(`^.* desc = |^\S+ failed for volume "[^"]+" : |^.*plugin type="[^"]+"(?: name="[^"]+")? failed \(\w+\): |^.* Output: |` +
-	`^Code: \d+\. DB::Exception: Received from \S+ (?:DB::Exception: )?|` + // a server that asked another one
+	`^Code: \d+\. DB::Exception: Received from \S+ (?:DB::Exception: )?|^code: \d+, message: |` + // a server that asked another one
 	`^failed to (?:create (?:containerd task|containerd container|shim task)|generate (?:container "[^"]*" )?spec): |` +
 	`^.* Code: \d+\. Errors: +\* |^.* objectVersion:\S*: |` + // Vault and Azure Key Vault
 	`^(?:Pod was rejected|prepare dynamic resources): |^(?:Allocate|Update plugin resources) failed due to |^Failed to prepare dynamic resources: |` +
@@ -142,10 +187,40 @@ func Unwrapped(message string) string {
 	return cmp.Or(strings.TrimSuffix(message, trailing.FindString(message)), message)
 }
 
+// minInner is the minimum number of words of an error in brackets; fewer are a remark.
+const minInner = 4
+
+// flattened puts a colon in place of the brackets around an error that another one wraps, at its end.
+func flattened(text string) string {
+	for strings.HasSuffix(text, ")") {
+		open, depth := len(text)-1, 1
+		for depth > 0 && open > 0 {
+			open--
+			switch text[open] {
+			case ')':
+				depth++
+			case '(':
+				depth--
+			}
+		}
+		outer, inner := text[:open], text[open+1:len(text)-1]
+		if at := strings.LastIndexByte(outer, ' '); strings.HasSuffix(outer, "=") { // the name of a field
+			outer = outer[:max(at, 0)]
+		}
+		isCall := open > 0 && text[open-1] != ' ' && text[open-1] != '='
+		if depth > 0 || isCall || !strings.Contains(inner, ": ") || !strings.ContainsAny(outer, ":.") || len(strings.Fields(inner)) < minInner {
+			break
+		}
+		text = strings.TrimRight(outer, " ") + ": " + inner
+	}
+	return text
+}
+
 // withoutNoise removes what says nothing about an error: the code of a call, the fields of a value, and the errors of a list
 // that repeat another one.
 func withoutNoise(text string) string {
 	text = between.ReplaceAllString(wrapped.ReplaceAllString(Unwrapped(text), ""), "$1")
+	text = occurred.ReplaceAllString(strings.ReplaceAll(text, "; nested exception is ", ": "), "")
 	for before := ""; before != text; {
 		before, text = text, dump.ReplaceAllString(text, "…")
 	}
@@ -187,9 +262,14 @@ func sentences(text string, most int) string {
 }
 
 // LastClauses returns the end of an error that wraps others, its most specific part: the clauses after a colon that fit into the
-// given number of characters, but at least one. A field stays with its value that is not allowed, or with its limit (">= 2"), and a file with
-// what the system says about it.
+// given number of characters, but at least one. A field stays with its value that is not allowed, or with its limit (">= 2"), and a file or
+// an address with what is the matter with it.
 func LastClauses(message string, most int) string {
+	return lastClauses(message, most, isHalf.MatchString)
+}
+
+// lastClauses returns the clauses at the end of a message; a half one does not end without the one before it.
+func lastClauses(message string, most int, half func(string) bool) string {
 	last, quoted, depth := "", false, 0
 	quotes, fields := strings.Count(message, `"`)%2 == 0, invalid.FindAllStringIndex(message, -1)
 	for i := len(message) - 1; i >= 0; i-- {
@@ -205,7 +285,7 @@ func LastClauses(message string, most int) string {
 				continue
 			}
 			clauses := message[clauseAt(i, fields):]
-			if last == "" && aboutFile.MatchString(clauses) {
+			if last == "" && half(clauses) {
 				continue
 			}
 			if last != "" && !fits(clauses, most) {
@@ -227,8 +307,11 @@ func endsClause(message string, colon int) bool {
 	return strings.HasPrefix(rest, ": ") && !isList && !strings.ContainsAny(rest[:min(len(": >"), len(rest))], "<>=")
 }
 
-// aboutFile matches what the system says about a file.
-var aboutFile = lazyregexp.New(`^(?i:no such file or directory|not a directory|is a directory|read-only file system|exec format error)\W*$`)
+// isHalf matches the half of a clause: what the system says about a file or a server, the verb of a sentence, or only a name.
+var isHalf = lazyregexp.New(`^(?:(?:\(\d+\) |\[Errno \d+\] |\d{3} )?(?i:no such (?:file or directory|host)|not a directory|is a directory|read-only file system|exec format error|` +
+	`permission denied|operation not permitted|access denied|no space left on device|input/output error|file exists|already exists|not found|invalid argument|` +
+	`unauthorized|forbidden|connection refused|connection reset by peer|i/o timeout)\W*|(?:is|are|was|were|has|have|does|did) .*|` +
+	"(?:\"[^\"]*\"|'[^']*'|`[^`]*`|\\S*[/.:~\\d]\\S*)[.,;)]*)$")
 
 // clauseAt returns where the clause begins that follows a colon, or the field that the colon is a part of.
 func clauseAt(colon int, fields [][]int) int {

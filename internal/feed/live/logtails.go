@@ -87,7 +87,8 @@ func (t *logTails) readAll(ctx context.Context, pods []*input.Pod, targets []inp
 	for _, target := range targets {
 		tail, known := t.read[target]
 		if !known {
-			lines, err := gather.Tail(ctx, t.source.Client, t.namespace, target, t.source.LogLines)
+			var err error
+			tail, err = gather.Tail(ctx, t.source.Client, t.namespace, target, t.source.LogLines)
 			if ctx.Err() != nil {
 				return false
 			}
@@ -96,7 +97,7 @@ func (t *logTails) readAll(ctx context.Context, pods []*input.Pod, targets []inp
 				failed = gap != nil && !kube.IsNotFound(err)
 				break
 			}
-			tail = input.LogTail{Pod: target.Pod, Container: target.Container, Lines: secrets.RemoveFromLines(lines)}
+			tail.Lines = secrets.RemoveFromLines(tail.Lines)
 		}
 		read[target] = tail
 		if len(tail.Lines) > 0 {

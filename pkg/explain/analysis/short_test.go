@@ -174,7 +174,7 @@ func TestFailedPodCanBeDebugged(t *testing.T) {
 	const want = "kubectl debug train-tlgzn -it --copy-to=train-tlgzn-debug --container=main -n ns -- sh"
 	unread := silent()
 	unread.Logs = nil // As on a simulated node, or without permission.
-	for name, in := range map[string]input.Input{"silent": silent(), "a line in the log": silent("cannot open /data/in.csv"), "no log": unread} {
+	for name, in := range map[string]input.Input{"silent": silent(), "a line in the log": silent("the learning rate must be positive"), "no log": unread} {
 		assert.Equal(t, debug(in), want, name)
 	}
 	killed, absent, deleting := silent(), silent(), silent()

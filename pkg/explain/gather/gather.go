@@ -194,14 +194,15 @@ func (r *Reader) readTails(ctx context.Context, in *input.Input) bool {
 		if slices.ContainsFunc(in.Logs, func(tail input.LogTail) bool { return tail.Pod == target.Pod && tail.Container == target.Container }) {
 			continue
 		}
-		lines, err := Tail(ctx, r.client, in.Job.Namespace, target, r.options.LogLines)
+		tail, err := Tail(ctx, r.client, in.Job.Namespace, target, r.options.LogLines)
 		if err != nil {
 			if gap := LogGap(ctx, r.client, in.Job.Namespace, in.Pods, target, err); gap != nil {
 				in.Gaps = append(in.Gaps, *gap)
 			}
 			return false
 		}
-		in.Logs = append(in.Logs, input.LogTail{Pod: target.Pod, Container: target.Container, Lines: secrets.RemoveFromLines(lines)})
+		tail.Lines = secrets.RemoveFromLines(tail.Lines)
+		in.Logs = append(in.Logs, tail)
 	}
 	return true
 }

@@ -78,22 +78,22 @@ func KubeletFailure(err error) string {
 const searched = 100
 
 // Tail reads the last count lines of a log, or those that begin with the error before its stack trace (meaning.Tail).
-func Tail(ctx context.Context, client kube.Interface, namespace string, t input.LogTarget, count int64) ([]string, error) {
+func Tail(ctx context.Context, client kube.Interface, namespace string, t input.LogTarget, count int64) (input.LogTail, error) {
+	tail := input.LogTail{Pod: t.Pod, Container: t.Container}
 	stream, err := client.CoreV1().Pods(namespace).GetLogs(t.Pod, &corev1.PodLogOptions{
 		Container: t.Container, Previous: t.Previous, TailLines: ptr.To(max(count, searched)),
 	}).Stream(ctx)
 	if err != nil {
-		return nil, err
+		return tail, err
 	}
 	defer func() { _ = stream.Close() }() // It was read to its end, or failed.
 	data, err := io.ReadAll(io.LimitReader(stream, readBytes))
 	if err != nil {
-		return nil, err
+		return tail, err
 	}
 	data = data[max(0, len(data)-logBytes):] // The end is the most informative part.
-	text := strings.TrimRight(string(data), "\n")
-	if text == "" {
-		return nil, nil
+	if text := strings.TrimRight(string(data), "\n"); text != "" {
+		tail.Lines, tail.After = meaning.Tail(strings.Split(text, "\n"), int(count))
 	}
-	return meaning.Tail(strings.Split(text, "\n"), int(count)), nil
+	return tail, nil
 }

@@ -201,10 +201,12 @@ func (l *Lease) IsContradicted(now time.Time) bool {
 	return l.Elsewhere != nil && held != l.Elsewhere.IsHeld(now) && (!held || l.Namespace != SystemNamespace)
 }
 
-// LogTail holds the last lines of a container's log, none if it is empty.
+// LogTail holds the last lines of a container's log, none if it is empty, or the lines from its error on and the number of lines after
+// these.
 type LogTail struct {
 	Pod, Container string
 	Lines          []string
+	After          int
 }
 
 // LogTarget asks for a LogTail.

@@ -18,13 +18,50 @@ func LastLine(lines []string) string {
 	return ""
 }
 
-// LastLineOf is the LastLine of a program that ended with this exit code. If the processor stopped it, only an error counts.
-func LastLineOf(code int32, lines []string) string {
+// LineSign is what shows that the LastLine of a log is about an error.
+type LineSign string
+
+// The signs of a line.
+const (
+	SignError   LineSign = ""        // the line looks like an error
+	SignUnknown LineSign = "Unknown" // nothing shows whether it is one
+	SignNoError LineSign = "NoError" // the log ends with progress, and no line near its end looks like an error
+)
+
+// LastLineOf is the LastLine of a program that ended with this exit code, with its sign. If the processor stopped it, only an error counts.
+func LastLineOf(code int32, lines []string) (string, LineSign) {
 	i := telling(lines)
-	if i < 0 || cause.Faults(code) && !readLine(lines[i]).isError() {
-		return ""
+	if i < 0 {
+		return "", SignError
 	}
-	return linesOf(lines).words(i)
+	sign := readLine(lines[i]).sign()
+	complains := func(line string) bool { l := readLine(line); return l.kind != lineEmpty && l.sign() == SignError }
+	if sign == SignNoError && slices.ContainsFunc(lines[max(0, len(lines)-maxCalmLines):], complains) {
+		sign = SignUnknown
+	}
+	if cause.Faults(code) && sign != SignError {
+		return "", SignError
+	}
+	return linesOf(lines).words(i), sign
+}
+
+var (
+	// complaint matches words of sentences about an error, and progress the beginning or the end of a sentence about what a program does.
+	complaint = lazyregexp.New(`(?i)\b(?:no|not|none|never|non|without|miss\w*|must|requir\w*|needs?|lacks?|invalid|illegal|wrong|bad|broken|corrupt\w*|un(?:known|expected|recognized|supported|defined|available|reachable|authorized|set|able)|` +
+		`expect\w*|too|exceed\w*|expired?|lost|kill\w*|terminat\w*|crash\w*|stop\w*|abort\w*|cancel\w*|conflict\w*|\w+flow|duplicate\w*|already|stuck|dead\w*|leak\w*|violat\w*|refus\w*|reject\w*|den(?:y|ied)|` +
+		`fail\w*|err\w*|exception|faults?|problems?|trouble|bug|null|nil|nan|time-?outs?|timed|cannot|could|\w+n't|insufficient|forbid\w*|exhaust\w*|incompatible|mismatch\w*|incomplete|empty|signal|core|panic\w*|fatal|severe|critical|exit\w*|retry\w*|giving|give|gave)\b`)
+	progress = lazyregexp.New(`^\W*[A-Za-z]+(?:ing|ed)\b|(?i:^\W*(?:using|found|built|sent|ran|begin|start|step|done|ok|success|complete|finish)\b|\b(?:successfully|done|complete|completed|finished|ok|created|updated|success)\W*$)|(?:\.\.\.|…)$`)
+)
+
+// sign returns the sign of the line as the LastLine of a log.
+func (l *logLine) sign() LineSign {
+	switch {
+	case l.isError(), complaint.MatchString(l.text):
+		return SignError
+	case l.kind == lineQuiet, progress.MatchString(l.text):
+		return SignNoError
+	}
+	return SignUnknown
 }
 
 // words returns the message at a position; if that only counts errors, with the first of them, which is below it.
@@ -52,6 +89,8 @@ var (
 const (
 	// maxPlainLines is the number of plain lines after an error that may still be about it.
 	maxPlainLines = 6
+	// maxCalmLines is the number of lines at the end of a log of which none may look like an error in a log without one.
+	maxCalmLines = 20
 	// maxHeadLines is the number of plain lines between an error and an indented one that may be a detail of it.
 	maxHeadLines = 2
 )
@@ -72,7 +111,7 @@ func telling(raw []string) int {
 			return last // The details of the error say more.
 		case line.kind == lineAlarm && !line.isDetail():
 			return beneath(lines, i)
-		case line.kind == linePlain:
+		case line.kind == linePlain && !line.isProse():
 			plain++
 		case line.kind == lineAlarm && isBetter:
 			plain = maxPlainLines - maxHeadLines
@@ -82,6 +121,14 @@ func telling(raw []string) int {
 		}
 	}
 	return last
+}
+
+// isProse reports whether the line is a sentence that is not about what the program does: help after an error.
+func (l *logLine) isProse() bool {
+	const least = 6 // words
+	words := strings.Fields(l.text)
+	numbers := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !strings.ContainsFunc(word, unicode.IsDigit) })
+	return len(words) >= least && len(numbers) <= 1 && l.sign() == SignUnknown
 }
 
 // isTitle reports whether the line at a position is the bare name of what the indented line after it, at the position last, reports.
@@ -127,7 +174,7 @@ var (
 	child   = lazyregexp.New(`(?i)\bexit (?:status|code)\W+\d+(?:\W*$|: /\S+(?: [\w-]+)*$)`)
 	// outcome matches an error that says only what failed, and place one that says only where. exception matches the name of an error.
 	outcome = lazyregexp.New(`^(?:[\w-]+: )?(?:[A-Za-z]+(?: \(\d+\))?: |\[[A-Z]+\] |[A-Z]+ )?[\w '"()-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$|^(?:[\w-]+: )?(?:(?i:error|fatal): )?failed to [^:]+(?:: failed to [^:]+)*$|` +
-		`^(?:[A-Za-z]+\W+)?(?:Error (?:during [\w ]+|executing process .*)|\d+ [\w/]+ (?:could not be \w+|failed))\W*$|The requested URL returned error: \d+$|\bafter \d+ (?:attempts|tries|retries)\W*(?:, exiting \S+)?$`)
+		`^(?:[A-Za-z]+\W+)?(?:Error (?:during [\w ]+|executing (?:process|command)\b.*)|\d+ [\w/]+ (?:could not be \w+|failed))\W*$|The requested URL returned error: \d+$|\bafter \d+ (?:attempts|tries|retries)\W*(?:, exiting \S+)?$`)
 	exception = lazyregexp.New(`^[\w.]+(?:Error|Exception)$`)
 	bareName  = lazyregexp.New(`\b(?:Error|Exception):?$`)
 	place     = lazyregexp.New(`\bError in [\w ]+ \([^)]*\)$`)
@@ -185,9 +232,9 @@ func (l *logLine) isSpecific() bool {
 
 var (
 	// errorName matches lines that begin with the name of an error, or with its level.
-	errorName = lazyregexp.New(`^(?i:caused by): |^---> |^(?:[\w./:-]+: |\[)?(?i:error|fatal|panic|critical|severe)\b\W+\S+ \S.*[^:]$|^[\w.$:]*(?:Error|Exception)\b\W+\S+ \S.*[^:]$`)
+	errorName = lazyregexp.New(`^(?i:caused by): .*[^:]$|^---> |^(?:[\w./:-]+: |\[)?(?i:error|fatal|panic|critical|severe)\b\W+\S+ \S.*[^:]$|^[\w.$:]*(?:Error|Exception)\b\W+\S+ \S.*[^:]$`)
 	// utility matches an error of a tool that a script calls for files: it often follows from the error before it.
-	utility = lazyregexp.New(`^(?:rm|cp|mv|cat|tar|gzip|ls|stat|chmod|chown): `)
+	utility = lazyregexp.New(`^(?:rm|cp|mv|cat|tar|gzip|ls|stat|chmod|chown): |^\S+: (?:line |ligne )?\d+ ?: cd: `)
 )
 
 // causeOf returns the position of the error directly before the one at a position that has a name, if the latter has none, or that
@@ -199,9 +246,9 @@ func causeOf(lines *logLines, at int) int {
 	}
 	for i := at - 1; i >= 0; i-- {
 		switch line := lines.at(i); {
-		case line.kind > lineHint && line.kind != lineAlarm:
+		case line.kind > lineHint && line.kind != lineAlarm && !(utility.MatchString(text) && line.sign() == SignNoError):
 			return at
-		case line.kind == lineAlarm && !outcome.MatchString(line.text) && (errorName.MatchString(line.text) || utility.MatchString(text) && !utility.MatchString(line.text)):
+		case line.kind == lineAlarm && (errorName.MatchString(line.text) && !outcome.MatchString(line.text) || utility.MatchString(text) && !utility.MatchString(line.text)):
 			return i
 		}
 	}
@@ -219,9 +266,9 @@ func follows(raw []string, at int) bool {
 	return utility.MatchString(readLine(raw[at]).text) && causeOf(linesOf(raw[:at+1]), at) != at
 }
 
-// Tail returns the last n lines of a log, or, if its known error or its LastLine stands before those, the n lines that begin with it:
-// an error comes before its stack trace and before help.
-func Tail(lines []string, n int) []string {
+// Tail returns the last n lines of a log, or, if its known error or its LastLine stands before those, the n lines that begin with it, and
+// the number of lines after these: an error comes before its stack trace and before help.
+func Tail(lines []string, n int) (tail []string, after int) {
 	first, last := max(0, len(lines)-n), telling(lines)
 	const anyError = 1 // The exit code is not known here.
 	for _, i := range []int{last, LineOfError(anyError, lines)} {
@@ -229,11 +276,14 @@ func Tail(lines []string, n int) []string {
 			first = min(first, i)
 		}
 	}
+	if last >= 0 && first == last && readLine(lines[last]).sign() == SignNoError {
+		first = max(0, first-maxHeadLines) // They show whether something failed before.
+	}
 	end := min(first+n, len(lines))
 	for last >= 0 && end < len(lines) && end > first+1 && telling(lines[:end]) > last {
 		end-- // LastLine stays the same without the lines after these.
 	}
-	return lines[first:end]
+	return lines[first:end], len(lines) - end
 }
 
 // WithoutMarks returns the lines of a log that have a letter or a digit.

@@ -51,6 +51,7 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"a native stack":        {[]string{"ServerError: Syntax error: no such type. Stack trace:", "", "0. DB::Exception::Exception(int, bool) @ 0x000000000bf65fe8", "11. start_thread @ 0x7624", "12. ? @ 0x00000000000d149c", ""}, "ServerError: Syntax error: no such type. Stack trace:"},
 		"a backtrace":           {[]string{"terminate called: no port", "#0  0x00007ffff7a42428 in raise () from /lib/libc.so", "/lib/libc.so(+0x354b0) [0x7ffff7a424b0]", "  4: 0x5581 - core::panicking::panic"}, "terminate called: no port"},
 		"Lua":                   {[]string{"Error: no port", "stack traceback:", "\t[C]: in function 'error'", "\t/a/b.lua:67: in function </a/b.lua:63>", "\tinit:54: in main chunk", "", "  Run with --v (verbose) or --vv (debug) for more details"}, "Error: no port"},
+		"a tool and a shell":    {[]string{"curl: option -k http://a:9200: is unknown", "curl: try 'curl --help' or 'curl --manual' for more information", "Policy GET response code is", "Got response code  while creating policy so exiting.", "/a.sh: line 41: [: -eq: unary operator expected", "2023/01/30 10:46:40 Command exited with error: exit status 1"}, "curl: option -k http://a:9200: is unknown"},
 		"rake":                  {[]string{"rake aborted!", "StandardError: An error has occurred, all later migrations canceled:", "", "PG::CheckViolation: ERROR:  constraint \"a\" is violated by some row", "/srv/lib/a.rb:343:in `check'", "", "Tasks: TOP => db:migrate", "(See full trace by running task with --trace)"}, "PG::CheckViolation: ERROR:  constraint \"a\" is violated by some row"},
 		"yarn":                  {[]string{"no port", "error Command failed with exit code 1.", "info Visit https://yarnpkg.com/en/docs/cli/run for documentation about this command."}, "no port"},
 		"pnpm":                  {[]string{"no port", " ELIFECYCLE  Command failed with exit code 1."}, "no port"},
@@ -126,7 +127,27 @@ func TestAProgramThatTheProcessorStopsDoesNotSayWhy(t *testing.T) {
 		"error: no port":                   {139, []string{"error: no port", "loading data"}},
 		"Segmentation fault (core dumped)": {139, []string{"loading data", "Segmentation fault (core dumped)"}},
 	} {
-		assert.Equal(t, LastLineOf(c.code, c.lines), want)
+		got, _ := LastLineOf(c.code, c.lines)
+		assert.Equal(t, got, want)
+	}
+}
+
+// Requirements: CLI-14
+func TestLogThatEndsWithoutAnErrorHasASign(t *testing.T) {
+	t.Parallel()
+	for last, want := range map[string]LineSign{
+		"Loaded your LOCAL configuration at [/app/pythonpath/superset_config.py]": SignNoError,
+		"INFO  [alembic.runtime.migration] Will assume transactional DDL.":        SignNoError,
+		`{"level":"info","msg":"synced 12 tables"}`:                               SignNoError,
+		"Upgrading DB schema...":                                                  SignNoError,
+		"error: no port":                                                          SignError,
+		"Uploaded 3 of 4 files, no space for the last":                            SignError,
+		"ValueError: a":      SignError,
+		"epoch 3, loss 0.12": SignUnknown,
+		"設定ファイルが見つかりません": SignUnknown,
+	} {
+		_, sign := LastLineOf(1, []string{"start", last, "+ exit 1"})
+		assert.Equal(t, sign, want, last)
 	}
 }
 
@@ -174,7 +195,11 @@ func TestTailBeginsWithTheErrorBeforeItsStackTrace(t *testing.T) {
 		"nothing that tells":             {[]string{"---", "+ a", "+ b"}, 2, []string{"+ a", "+ b"}},
 		"no lines":                       {nil, 3, nil},
 	} {
-		assert.SlicesEqual(t, Tail(c.lines, c.n), c.want, name)
+		tail, after := Tail(c.lines, c.n)
+		assert.SlicesEqual(t, tail, c.want, name)
+		if after > 0 != (len(c.want) > 0 && c.want[len(c.want)-1] != c.lines[len(c.lines)-1]) {
+			t.Errorf("%s: %d lines after", name, after)
+		}
 	}
 }
 

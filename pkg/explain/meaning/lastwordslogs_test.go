@@ -32,10 +32,11 @@ func TestSentenceAboutTheCauseHasTheErrorOfTheLog(t *testing.T) {
 		for _, log := range strings.Split(string(data), "# source: ")[1:] {
 			source, _, _ := strings.Cut(log, "\n")
 			wants, lines := readLog(log)
-			lines = meaning.Tail(lines, 10)
+			lines, _ = meaning.Tail(lines, 10)
 			known := meaning.KnownErrorIn(1, lines...)
+			line, sign := meaning.LastLineOf(1, lines)
 			sentence := words.CauseSentence(&explain.Cause{
-				Text: "container main exited with code 1", Error: known, Ended: explain.Ended{ExitCode: ptr.To(int32(1)), LastLine: meaning.LastLine(lines)},
+				Text: "container main exited with code 1", Error: known, Ended: explain.Ended{ExitCode: ptr.To(int32(1)), LastLine: line, LineSign: sign},
 			})
 			said := sentence
 			if known != nil {

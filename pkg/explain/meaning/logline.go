@@ -56,11 +56,12 @@ var lineRules = compiled([]lineRule{
 		`std(?:err|out)=\[\]$`, // an empty output
 		`[\w ./()-]{1,60}:$|\[\d+\]:$|\w+ in file \S+, line \d+:$`, `<[A-Z_]+>$`, `On branch `,
 		`--(?: |$)`, // a comment in SQL
+		`[A-Z][\w ]{0,20} : \d+$`,
 	}},
 	{kind: lineEmpty, patterns: []string{ // exits
 		`(?i:error: )?(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `signal: (?:aborted|killed)$`, `Aborted \(core dumped\)$`, `\[\d+\] +\d+ abort `,
 		`(?i:killed|terminated|done|finished|exiting|aborting|aborted|bye|success|cleaning up)[.!…]*$`, `(?i:shutting down)(?:,? [\w-]+){0,6}[.!…]*$`,
-		`\W*(?i:(?:error|elifecycle)\W+)?(?i:command|process|job|script|step|task)(?: (?:failed|completed|exited|finished))?:? (?:with )?(?:non-zero )?exit (?:code|status)\W+\d+\W*$`,
+		`\W*(?i:(?:error|elifecycle)\W+)?(?i:command|process|job|script|step|task)(?: (?:failed|completed|exited|finished))?(?: with (?:an )?error)?:? (?:with )?(?:non-zero )?exit (?:code|status)\W+\d+\W*$`,
 		`[^:]*\b(?i:exited|exiting with (?:status|code)|exit(?:ing)? (?:status|code)) \d+(?: in '[^']*')?\.?$`,
 	}, phrases: []string{"(exitcode: 1)", "(systemexit) exit"}},
 	{kind: lineEmpty, patterns: []string{ // stacks
@@ -95,7 +96,7 @@ var lineRules = compiled([]lineRule{
 		`[^\w./]*(?:(?:info|note|ERROR)\b\W*)?(?i:for (?:more|further|full) |to (?:see|get) (?:the )?(?:full|more) )`,
 		// A colon before a flag or word, or after a path, belongs to an error, such as "read /data/x: …" of Go.
 		`[^\w./]*(?:(?:info|note|[A-Z]*ERROR)\b\W*)?(?i:re-?run|run|try|see|use|visit|get more help|learn more|read|please)(?i: .*https?://|(?: [^:]*)? --?[a-z]| [^:]*(?:\b(?:more|documentation|issues?)\b|/[^\s:]+/[^\s:]*(?:\s|$)))`,
-		`(?i)usage:|(?:see|run|try|use) .*--help`, `\(Background on this error`, `is (?:there|the) .*\?$`, `(?i)\W*(?:\[ERROR\] )?please (?:refer|make sure|see|check|consult)\b`,
+		`(?i)(?:\w+: )?(?:usage:|(?:see|run|try|use) .*--help)`, `\(Background on this error`, `is (?:there|the) .*\?$`, `(?i)\W*(?:\[ERROR\] )?please (?:refer|make sure|see|check|consult)\b`,
 	}, phrases: []string{"to enable traceback see", "need some help", "learn more"}},
 	{kind: lineTally, patterns: []string{
 		`FAIL\t`, `=+ (?:ERRORS|FAILURES|short test summary info|warnings summary|.*\d (?:error|failed|passed).*) =+$`, `!+ (?:Interrupted: |stopping after ).* !+$`, `\d+ tests?, \d+ passed`, `(?:Tests|Test Suites|Snapshots|Time): +\S`, `\d+ examples?, \d+ failures?`, `Finished in \d`, `[\w ]+ Count: \d+$`, `[^.]+(?:\.[\w]+)*: ?\.{4,} ?[\d.]+$`, `➤ YN0000: `, // Go, pytest, Robot Framework, Jest, RSpec, Prisma, Artillery, Yarn
@@ -104,7 +105,7 @@ var lineRules = compiled([]lineRule{
 		`(?i:INFO: elapsed time|transferred|checks|errors|elapsed time|total(?: time| size is)?|sent \d+ bytes|deleted)\b.*\d`,
 	}, phrases: []string{"errors ignored on restore", " unreachable=", " pass="}}, // pg_restore, Ansible, dbt
 	{kind: lineVague, patterns: []string{
-		`(?i:(?:error: )?(?:aborting\b|timed out waiting for the condition\W*$|context (?:deadline exceeded|canceled)$))`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`, `.*\[Server\] Aborting$`, `ERROR \S+\.py$`, `(?:[A-Z]+ +)?\w+ cannot (?:proceed|continue)(?:[.!]|\. Exiting.*)?$`,
+		`\S+: (?:line )?\d+: \[\[?: `, `Failed: \S*/\S+$`, `(?i:(?:error: )?(?:aborting\b|timed out waiting for the condition\W*$|context (?:deadline exceeded|canceled)$))`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`, `.*\[Server\] Aborting$`, `ERROR \S+\.py$`, `(?:[A-Z]+ +)?\w+ cannot (?:proceed|continue)(?:[.!]|\. Exiting.*)?$`,
 		`error: could not compile `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure)`,
 		`[\w.:]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`, `bundler: failed to load command`, `[A-Z]\w+ (?:Error|Exception)$`, `FAILURES!$`, `.*\| FAIL \|$`,
 	}, phrases: []string{
@@ -124,7 +125,7 @@ var (
 	// level matches the level of a message.
 	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERRO|FATAL|CRITICAL|SEVERE|PANIC)\b`)
 	// alarm matches lines that report an error, and the elements of a list of errors.
-	alarm = lazyregexp.New(`^[*•] |[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |^\S+\.rb:\d+:in \S+ .+ \([\w:]+\)$|^● |^You must |^code: \d+, message: |^remote: (?:You |Invalid |Access |Write |Repository |Support for |The project |Not |Permission |HTTP )|Killed +\S|^(?:\[[^\]]*\] )?Error \w+ing\b`)
+	alarm = lazyregexp.New(`^[*•] |^(?:curl|wget|sed|awk|grep|xargs|jq|[bd]?ash|sh|cat|cp|mv|ln|mkdir|touch|ls|nc|ping|g?unzip|base64|ld|g?cc): \S|[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |^\S+\.rb:\d+:in \S+ .+ \([\w:]+\)$|^● |^You must |^code: \d+, message: |^remote: (?:You |Invalid |Access |Write |Repository |Support for |The project |Not |Permission |HTTP )|Killed +\S|^(?:\[[^\]]*\] )?Error \w+ing\b`)
 	// connected matches the end of a series of attempts.
 	connected = lazyregexp.New(`^(?i:re)?(?i:connected)\b`)
 	// errorWord matches the name of an error before its text, and errorWords are the words that it contains.
@@ -134,7 +135,7 @@ var (
 	failures = []string{
 		"is invalid", "does not exist", "doesn't exist", "not installed", "not found", "is missing", "denied", "forbidden", "failed", "failure", "refused", "unable to", "cannot", "can't",
 		"could not", "couldn't", "not permitted", "timed out", "panicked at", "(core dumped)", "is not a", "is not configured", "is not set", "is not defined", "is not supported", "is not recognized",
-		"mismatch", "aborting because", " but got ", " but was ", "has to be ",
+		"mismatch", "aborting because", " but got ", " but was ", "has to be ", "not enough ",
 	}
 	// advices are phrases that say what a reader may do: they follow an error.
 	advices = []string{"please", "not recommended", "you can", "you may", "you should", "can be used to", "try again", "for more information"}
@@ -176,7 +177,7 @@ func readLine(raw string) *logLine {
 		line.text, severity = text, strings.ToUpper(named)
 	} else {
 		text, severity, line.indented = written(raw)
-		line.text = strings.TrimSpace(text)
+		line.text = strings.TrimLeft(strings.TrimSpace(text), ": ")
 	}
 	if value := quotedPair.Group(line.text); value != "" {
 		line.text = value
@@ -238,12 +239,13 @@ func kindOf(text string, quiet bool) lineKind {
 
 var (
 	// stamp matches a time at the beginning of a line, the container whose line Compose passes on, or the rank of a process of mpirun.
-	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\](?:\[[\w.-]+\])?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*|\[[a-z]+\d+\]: ?)|^[a-z][\w.-]* +\| `)
+	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\](?:\[[\w.-]+\])?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? |\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*|\[[a-z]+\d+\]: ?)|^[a-z][\w.-]* +\| `)
 	// logger matches what loggers of Java, Ruby, Python and Chrome write between the time and the message.
 	logger = lazyregexp.New(`^\s*(?:[\w ]+:)?([A-Z]+)(?:: \w+\.py:\d+ - |\s+(?:(?:\d+ --- )?\[[^\]]*\]\s+[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) )|^\[(?:\d+:\d+:)?\d{4}/\d{6}\.\d+:([A-Z]+):\S+\] |^([A-Z]+) \d\d-\d\d \d\d:\d\d:\d\d \[?\S+\.py:\d+\] |^([A-Z]+) [\w.$]+\(\w+\):\d+ - |^\[([A-Z]+) *\]\[[\w.]+ *\] ?|^([A-Z]+) +\| |^\[([A-Z]+) *\] std(?:err|out) `)
 	// boxed matches the side of a box of PowerShell.
 	boxed = lazyregexp.New(`^ {4,}\| `)
-	// glog matches the level and the place of a line of TensorFlow.
+	// klog matches the level and the date of a line of klog, and glog the level and the place of a line of TensorFlow.
+	klog = lazyregexp.New(`^([IWEF])\d{4} `)
 	glog = lazyregexp.New(`^([IWEF]) \S+\.(?:cc|cpp|cu|h):\d+\] `)
 	// quotedPair matches the message in an object of JSON in several lines.
 	quotedPair = lazyregexp.New(`^"(?:msg|message|error|reason|detail|error_description|errorMessage)" ?: ?"([^"].*)",?$`)
@@ -273,7 +275,7 @@ func unstamped(line string) (text, severity string) {
 	if before := logger.FindString(text); before != "" {
 		return text[len(before):], logger.Group(text)
 	}
-	return text, cmp.Or(klogLevels[begin[:min(1, len(begin))]], level.Group(strings.TrimSpace(text)))
+	return text, cmp.Or(klogLevels[klog.Group(begin)], level.Group(strings.TrimSpace(text)))
 }
 
 // structured returns the message of a structured line with its error, and its level; is reports whether it has a message.

@@ -35,6 +35,7 @@ const (
 	ErrorNoRoute           ErrorKind = "NoRoute"         // no route leads to a server
 	ErrorCertificate       ErrorKind = "Certificate"     // the certificate of a server was not accepted
 	ErrorAuthentication    ErrorKind = "Authentication"  // a server did not accept the credentials of the program
+	ErrorSSHLogin          ErrorKind = "SSHLogin"        // an SSH server does not accept the key or password of the program
 	ErrorNoCredentials     ErrorKind = "NoCredentials"   // the program found no credentials for a cloud
 	ErrorForbidden         ErrorKind = "Forbidden"       // the program lacks a permission of the API server or a cloud
 	ErrorHostKey           ErrorKind = "HostKey"         // the SSH host key of a server is not the known one
@@ -68,6 +69,8 @@ type KnownError struct {
 	Subject string `json:"subject,omitempty"`
 	// Access is the request that the API server denied, the zero value for other errors.
 	Access Access `json:"access,omitzero"`
+	// APIServer is set if the program could not reach the API server.
+	APIServer bool `json:"apiServer,omitempty"`
 }
 
 // errorRow is one kind of error.
@@ -376,21 +379,10 @@ func (e *KnownError) Advice(c Container) string {
 
 func (e *KnownError) advice(c Container) string {
 	r := e.row()
-	switch {
-	case r.advise != nil:
+	if r.advise != nil {
 		return r.advise(e, c)
-	case r.kind == ErrorNameResolution && c.NodeDNS && e.isOfCluster():
-		if c.HostNetwork {
-			return "{recreate} with dnsPolicy ClusterFirstWithHostNet: pods on the host network use the DNS of their node, which has no names of Services"
-		}
-		return "{recreate} with dnsPolicy ClusterFirst: its pods use the DNS of their node, which has no names of Services"
 	}
 	return e.choose(r.namedAdvice, r.advice)
-}
-
-// isOfCluster reports whether the subject may be the name of a Service.
-func (e *KnownError) isOfCluster() bool {
-	return e.Subject != "" && (!strings.Contains(e.Subject, ".") || strings.Contains(e.Subject+".", ".svc."))
 }
 
 // choose returns named with the subject if there are both, otherwise bare.

@@ -89,7 +89,7 @@ func (a *Access) resources() string { return wording.Enumerate(strings.Split(a.R
 func forbiddenAdvice(e *KnownError, c Container) string {
 	a := &e.Access
 	if a.Verb == "" {
-		return "give the permission to the pod's ServiceAccount, or to the account of its credentials" + wording.InBrackets(secretsText(c))
+		return cloudAdvice(e.Subject, c)
 	}
 	who, role, where := "user "+a.User, "a ClusterRole", " in the whole cluster"
 	if a.Account != "" {
@@ -101,6 +101,24 @@ func forbiddenAdvice(e *KnownError, c Container) string {
 	return fmt.Sprintf("allow %s to %s %s%s with %s, or set serviceAccountName to an account that may", who, a.Verb, a.resources(), where, role)
 }
 
+// cloudAdvice names the account that lacks a permission of a cloud, or of another server.
+func cloudAdvice(action string, c Container) string {
+	account := "the account of the program's credentials" + wording.InBrackets(c.credentials())
+	switch {
+	case action == assumeRole:
+		return fmt.Sprintf("have the trust policy of the IAM role allow ServiceAccount %s of this namespace, and check its annotation eks.amazonaws.com/role-arn", cmp.Or(c.Account, "default"))
+	case actionName.MatchString(action):
+		return fmt.Sprintf("allow %s to the identity that ServiceAccount %s has in the cloud, or to %s", action, cmp.Or(c.Account, "default"), account)
+	}
+	return "give the permission to " + account + ", or have the program use another one"
+}
+
+// assumeRole is the action with which a pod becomes an IAM role.
+const assumeRole = "sts:AssumeRoleWithWebIdentity"
+
+// actionName matches the name of an action of a cloud.
+var actionName = lazyregexp.New(`^[\w-]+:\w+$|^[\w-]+(?:\.[\w-]+){2,}$`)
+
 // authenticationText returns the program's own words if the subject has them, or the account that was not accepted.
 func authenticationText(subject string) string {
 	if subject == "" || strings.Contains(subject, " ") {
@@ -109,12 +127,23 @@ func authenticationText(subject string) string {
 	return "authentication failed (" + subject + ")"
 }
 
-// authenticationAdvice names the Secrets that may have the credentials.
+// noPassword matches the message of a server or client about a password that is missing or empty.
+var noPassword = lazyregexp.New(`(?i)no password|using password: NO|password must be|empty password|without a password`)
+
+// authenticationAdvice names the variables or Secrets that may have the credentials.
 func authenticationAdvice(e *KnownError, c Container) string {
 	text := "check the password, key or token that the container uses, and " + cmp.Or(secretsText(c), "the Secret that it comes from")
+	if named := c.credentials(); strings.HasPrefix(named, "variable") {
+		text = "check the password, key or token of the program in " + named
+	}
 	switch {
+	case noPassword.MatchString(e.Subject):
+		if named := c.credentials(); named != "" {
+			return "give the program the password of its database user: check whether " + named + " has it, and whether that is where the program looks for it"
+		}
+		return fmt.Sprintf("give container %s the password of its database user: a variable in env from a Secret, or the configuration that the program reads%s", c.Name, wording.InBrackets(c.fixedMounts()))
 	case strings.HasPrefix(e.Subject, "Access denied for user"):
-		text = "check whether the user is the one that the program should use, then its password" + wording.InBrackets(secretsText(c)) + "; a database keeps the password that it was created with"
+		text = "check whether the user is the one that the program should use, then its password" + wording.InBrackets(c.credentials()) + "; a database keeps the password that it was created with"
 	case strings.Contains(strings.ToLower(e.Subject), "for user"):
 		text += "; a database keeps the password that it was created with"
 	case strings.HasSuffix(e.Subject, onlyUnauthorized):
@@ -150,9 +179,10 @@ var accessErrors = []errorRow{
 	{
 		kind: ErrorAuthentication,
 		patterns: []errorPattern{
-			{"authentication failed", lazyregexp.New(`(?i)(password authentication failed for user \\*"[^"\\]+\\*")|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.`), nil},
+			{"authentication failed", lazyregexp.New(`(?i)(password authentication failed for user (?:\\*"[^"\\]+\\*"|\w[\w.-]*))|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.`), nil},
 			{"authentication failure", lazyregexp.New(`(?i)\bauthentication failure\b`), nil},
-			{"access denied for user", lazyregexp.New(`(Access denied for user '[^']*'(?:@'[^']*')?)`), nil},
+			{"access denied for user", lazyregexp.New(`(Access denied for user '[^']*'(?:@'[^']*')?(?: \(using password: NO\))?)`), nil},
+			{"password", lazyregexp.New(`(?:fe_sendauth: )?(no password supplied|client password must be a string|empty password returned by client)`), nil},
 			{"login failed", lazyregexp.New(`(Login failed for user '[^']*')`), nil},
 			{"ora-01017", lazyregexp.New(`ORA-01017: (invalid username/password)`), nil},
 			{"noauth", lazyregexp.New(`\bNOAUTH Authentication required\b`), nil},
@@ -160,11 +190,12 @@ var accessErrors = []errorRow{
 			{"our records", lazyregexp.New(`(The (?:AWS )?Access Key Id you provided does not exist in our records)`), nil},
 			{"password or no key", lazyregexp.New(`(wrong password or no key found)`), nil},
 			{"invalid ", lazyregexp.New(`(?i)\b(invalid (?:user(?:name)? or password|user credentials|credentials|access token|api key|client secret provided))\b`), nil},
+			{"credentials", lazyregexp.New("((?i:provided )?(?i:database )?credentials (?:for `[^`]+` )?are (?:not valid|invalid|incorrect))"), nil},
+			{"api key provided", lazyregexp.New(`(Incorrect API key provided)`), nil},
 			{"bad credentials", lazyregexp.New(`(?i)\b(bad credentials)\b`), nil},
 			{"login incorrect", lazyregexp.New(`(?i)\b(login incorrect)\b`), nil},
 			{"wrongpass", lazyregexp.New(`\bWRONGPASS\b`), nil},
 			{"fatal: could not read", lazyregexp.New(`could not read (?:Username|Password) for '([^']+)'`), nil},
-			{"permission denied (", lazyregexp.New(`(\S+@\S+): Permission denied \([a-z,-]+\)`), nil},
 			{"401", lazyregexp.New(`(?i)\b401\b.*\bunauthorized(?: for url: (\S+))?|returned error: 401\b`), nil},
 			{"unauthorized", lazyregexp.New(`: Unauthorized$|"(?:err|error)": ?"(?:[^"]*: )?Unauthorized"`), nil},
 			{"unauthorized", lazyregexp.New(`logged in to the server \(Unauthorized\)|(?i:unauthorized: authentication required)`), nil},
@@ -178,6 +209,25 @@ var accessErrors = []errorRow{
 		brief:    "login failed",
 		describe: authenticationText,
 		advise:   authenticationAdvice,
+	},
+	{
+		kind:     ErrorSSHLogin,
+		patterns: []errorPattern{{"permission denied (", lazyregexp.New(`(?:(\S+@\S+): )?Permission denied \(([a-z,-]+)\)`), nil}},
+		read: func(e *KnownError, _ string) {
+			if at := strings.LastIndex(e.Subject, ":"); at >= 0 {
+				e.Subject = e.Subject[:at] + " refuses SSH (" + e.Subject[at+1:] + ")"
+			}
+		},
+		brief: "SSH login refused",
+		named: "%s",
+		text:  "an SSH server accepts no key or password of it",
+		advise: func(e *KnownError, c Container) string {
+			key := cmp.Or(secretsText(c), "a Secret")
+			if strings.HasPrefix(e.Subject, "git@") {
+				return fmt.Sprintf("give container %s a private key from %s (defaultMode 0400), and add its public key to the account or as a deploy key at that Git server", c.Name, key)
+			}
+			return fmt.Sprintf("give container %s a private key from %s (defaultMode 0400), and put its public key into authorized_keys of the user there: the server also refuses keys if others may write to that file or to .ssh", c.Name, key)
+		},
 	},
 	{
 		kind: ErrorNoCredentials,

@@ -297,6 +297,8 @@ func (e *KnownError) FileAdvice(c Container, mounts []Mount) string {
 		return fmt.Sprintf("find out what should write into %s: it is empty or %s", in.place(c), what)
 	case in != nil:
 		return fmt.Sprintf("check %s: it is empty or %s", in.place(c), what)
+	case e.Subject != "" && !strings.HasPrefix(e.Subject, "/") && c.fixedMounts() != "":
+		return fmt.Sprintf("have the program look for %s where it is, as it does so in its working directory: it may be meant to come from %s", e.Subject, c.fixedMounts())
 	}
 	return fmt.Sprintf("check the path%s: whether a volume is mounted there in container %s, or whether its image has the file (image %s)", spaced(e.Subject), c.Name, c.Image)
 }
@@ -345,8 +347,12 @@ func accessAdvice(e *KnownError, c Container) string {
 	case e.Subject == "":
 		return "give the container's user access to the file: check runAsUser, and fsGroup for volumes"
 	case !strings.HasPrefix(e.Subject, "/"):
+		user := ""
+		if c.User != "" {
+			user = " (runAsUser " + c.User + ")"
+		}
 		return fmt.Sprintf("give the user of container %s%s access to %s, which is below its working directory: check runAsUser and workingDir, and fsGroup if a volume is there",
-			c.Name, wording.InBrackets(wording.Join(" ", "runAsUser", c.User)), wording.Shorten(e.Subject, maxDetail))
+			c.Name, user, wording.Shorten(e.Subject, maxDetail))
 	case in != nil && in.isFixed():
 		return fmt.Sprintf("check defaultMode of %s: it decides who may read and execute its files, which cannot be written", in.place(c))
 	case in != nil:

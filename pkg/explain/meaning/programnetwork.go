@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -14,10 +15,14 @@ var (
 )
 
 // hostOfAddress matches the host of a request of Go before the address that it dialed.
-var hostOfAddress = lazyregexp.New(`(?:\bhttps?://|host=)([^\s/"'` + "`" + `]+).*\bdial (?:tcp|udp)\d? \S`)
+var hostOfAddress = lazyregexp.New(`(?:\bhttps?://|host=)([^\s/"'` + "`" + `]+).*\b(?:dial (?:tcp|udp)\d?|connect E[A-Z]+) \S`)
+
+// apiRequest matches a request to the API server, by its path or by the words of kubectl.
+var apiRequest = lazyregexp.New(`https://[^\s/"]+/(?:apis?(?:/|\?)|version\b|openapi/)|Unable to connect to the server: |The connection to the server \S+ was refused`)
 
 // readHost puts the host that a message of Go names before the address, which means little alone.
 func readHost(e *KnownError, line string) {
+	e.APIServer = apiRequest.MatchString(line)
 	host := hostOfAddress.Group(line)
 	if strings.Contains(line, "proxyconnect") || strings.Contains(line, "socks connect") { // The address belongs to the proxy.
 		return
@@ -34,25 +39,73 @@ var (
 	ownPod = lazyregexp.New(`(?:^|\()(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::|$)`)
 	// apiServer matches the address of the Service of the API server, which is the first one of its range: of kubeadm, k3s, MicroK8s, EKS,
 	// AKS and OpenShift.
-	apiServer = lazyregexp.New(`^(?:kubernetes\.default\S*|10\.(?:96|43|100|0)\.0\.1|10\.152\.183\.1|172\.(?:20|30)\.0\.1):443$`)
+	apiServer = lazyregexp.New(`^(?:kubernetes\.default\b\S*(?: .*)?$|(?:10\.(?:96|43|100|0)\.0\.1|10\.152\.183\.1|172\.(?:20|30)\.0\.1):443$)`)
+	// external matches a host outside of the cluster, by its domain.
+	external = lazyregexp.New(`^(?:[\w-]+\.)+(?:com|org|net|io|dev|ai|cloud|app|co|gov|edu|de|fr|eu|uk|cn|us|sh)(?::\d+)?(?: |$)`)
+	// private matches an address of a private network.
+	private = lazyregexp.New(`^(?:10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|^\[`)
+	// address matches an IP address.
+	address = lazyregexp.New(`^(?:\d+\.\d+\.\d+\.\d+|\[)`)
 )
 
+// isExternal reports whether a host is outside of the cluster.
+func isExternal(host string) bool {
+	return external.MatchString(host) || address.MatchString(host) && !private.MatchString(host)
+}
+
+// MayBeService reports whether a host may be a Service of the cluster.
+func MayBeService(host string) bool {
+	return !external.MatchString(host) && !address.MatchString(host) && !ownPod.MatchString(host)
+}
+
 // IsOfAPIServer reports whether the error is about the address of the API server, which runs before any Job.
-func (e *KnownError) IsOfAPIServer() bool { return apiServer.MatchString(e.Subject) }
+func (e *KnownError) IsOfAPIServer() bool { return e.APIServer || apiServer.MatchString(e.Subject) }
 
 // addressAdvice returns advice on a server by its address, for the formats with and without one.
 func addressAdvice(named, plain string) func(*KnownError, Container) string {
-	return func(e *KnownError, _ Container) string {
+	return func(e *KnownError, c Container) string {
 		switch {
 		case e.Subject == "":
 			return plain
+		case e.APIServer && ownPod.MatchString(e.Subject):
+			return fmt.Sprintf("mount the token of ServiceAccount %s (automountServiceAccountToken), or give container %s a kubeconfig: without them, kubectl asks %s", cmp.Or(c.Account, "default"), c.Name, e.Subject)
 		case ownPod.MatchString(e.Subject):
 			return fmt.Sprintf("%s is the pod itself: if no container of the pod should listen there, give the program the address of its server", e.Subject)
-		case apiServer.MatchString(e.Subject):
-			return fmt.Sprintf("check the network of the pod's node (CNI plugin, kube-proxy) and NetworkPolicies: %s is most likely the API server", e.Subject)
+		case e.IsOfAPIServer():
+			is := "is most likely"
+			if e.APIServer || strings.HasPrefix(e.Subject, "kubernetes.default") {
+				is = "is"
+			}
+			return fmt.Sprintf("check the network of the pod's node (CNI plugin, kube-proxy) and NetworkPolicies: %s %s the API server", e.Subject, is)
+		case isExternal(e.Subject):
+			proxy := ", or its proxy (HTTPS_PROXY)"
+			if _, port, _ := strings.Cut(e.Subject, ":"); port != "" && !strings.HasPrefix(port, "443") {
+				proxy = ", and whether the server listens there"
+			}
+			return fmt.Sprintf("check whether the pod may reach %s, which is outside of the cluster: NetworkPolicies, firewalls%s", e.Subject, proxy)
 		}
 		return fmt.Sprintf(named, e.Subject)
 	}
+}
+
+// nameAdvice returns advice on a host name that has no address.
+func nameAdvice(e *KnownError, c Container) string {
+	switch {
+	case c.NodeDNS && e.isOfCluster() && c.HostNetwork:
+		return "{recreate} with dnsPolicy ClusterFirstWithHostNet: pods on the host network use the DNS of their node, which has no names of Services"
+	case c.NodeDNS && e.isOfCluster():
+		return "{recreate} with dnsPolicy ClusterFirst: its pods use the DNS of their node, which has no names of Services"
+	case external.MatchString(e.Subject):
+		return fmt.Sprintf("check host name %s, and whether the cluster's DNS resolves names outside of the cluster (its upstream servers) and the pod can reach it", e.Subject)
+	case e.Subject != "":
+		return fmt.Sprintf("check host name %s: whether its Service exists in that namespace, and whether the pod can reach the cluster's DNS", e.Subject)
+	}
+	return "check the host name: whether its Service exists in that namespace, and whether the pod can reach the cluster's DNS"
+}
+
+// isOfCluster reports whether the subject may be the name of a Service.
+func (e *KnownError) isOfCluster() bool {
+	return e.Subject != "" && (!strings.Contains(e.Subject, ".") || strings.Contains(e.Subject+".", ".svc."))
 }
 
 var (
@@ -91,12 +144,11 @@ var networkErrors = []errorRow{
 			{"no such host", lazyregexp.New(`(?i)no such host is known(?:\. \(([^\s():]+))?|no such host`), nil},
 			{"servname", lazyregexp.New(`(?i)nodename nor servname provided`), nil},
 		},
-		subject:     hostInLine,
-		brief:       "unresolved host",
-		named:       "host name %s could not be resolved",
-		text:        "a host name could not be resolved",
-		namedAdvice: "check host name %s: whether its Service exists in that namespace, and whether the pod can reach the cluster's DNS",
-		advice:      "check the host name: whether its Service exists in that namespace, and whether the pod can reach the cluster's DNS",
+		subject: hostInLine,
+		brief:   "unresolved host",
+		named:   "host name %s could not be resolved",
+		text:    "a host name could not be resolved",
+		advise:  nameAdvice,
 	},
 	{
 		kind: ErrorConnectionRefused,

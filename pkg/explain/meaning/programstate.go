@@ -56,6 +56,7 @@ var stateErrors = []errorRow{
 			{"another migration", lazyregexp.New(`([Aa]nother migration process is currently running)`), nil},
 			{"is already locked", lazyregexp.New(`(Migration table is already locked)`), nil},
 			{"is not clean", lazyregexp.New(`(database is not clean: .+? in schema "[^"]+")`), nil},
+			{"but is now", lazyregexp.New(`(\S+::\S+::\S+ was: \S+ but is now: \S+)`), nil}, // Liquibase
 			{"already exists and is complete", lazyregexp.New(`(A job instance already exists and is complete)`), nil},
 			{"already exists", lazyregexp.New(`ERROR: +((?:relation|column) "[^"]+" (?:of relation "[^"]+" )?already exists)|(Table '[^']+' already exists)|fatal: destination path ('[^']+' already exists)`), nil},
 			{"already exists", lazyregexp.New("((?:[A-Za-z]+ )?(?:\"[^\"]+\"|'[^']+'|`[^`]+`|\\[[^\\]]+\\]) already exists)|((?:[cC]ollection|[bB]ucket|[tT]opic|[dD]atabase|[cC]onnector|[uU]ser) (?:\\S+ )?already exists(?:: \\S+)?)"), nil},
@@ -74,9 +75,7 @@ var stateErrors = []errorRow{
 		brief:    "arguments",
 		named:    "a program does not accept its arguments: %s",
 		text:     "a program does not accept its arguments",
-		advise: func(_ *KnownError, c Container) string {
-			return fmt.Sprintf("correct the arguments (command and args) of container %s; if they are right, its image has another version of the program (image %s)", c.Name, c.Image)
-		},
+		advise:   usageAdvice,
 	},
 	{
 		kind: ErrorScript,
@@ -97,6 +96,10 @@ var stateErrors = []errorRow{
 		patterns: []errorPattern{
 			{"unbound variable", lazyregexp.New(shellVariable + `unbound variable`), nil},
 			{"not set", lazyregexp.New(shellVariable + `parameter (?:null or )?not set`), nil},
+			{"keyerror", lazyregexp.New(`\bKeyError: ['"]` + constant + `['"]`), nil},                         // os.environ of Python
+			{"key not found", lazyregexp.New(`\bkey not found: "` + constant + `"`), nil},                     // ENV.fetch of Ruby
+			{"undefinedvalueerror", lazyregexp.New(`\bUndefinedValueError: ` + constant + ` not found`), nil}, // python-decouple
+			{"", lazyregexp.New(`(?:^|[:!] )["'` + "`" + `]?((?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+))["'` + "`" + `]? (?:` + envVariable + ` )?(?:is|was|must be|has to be|are) (?:not set|set|required|missing|undefined|empty|unset|not provided|provided|not defined|defined)\b`), nil},
 			{"required key", lazyregexp.New(`required key \\*"?(\w+)\\*"? missing value`), nil}, // envconfig
 			{"env", lazyregexp.New(`(?i)\b` + envVariable + `:? ["'` + "`" + `]?` + constant + `["'` + "`" + `]? ` + isNotSet), nil},
 			{"env", lazyregexp.New(`(?i)["'` + "`" + `]?\b` + constant + `["'` + "`" + `]? ` + envVariable + " " + isNotSet), nil},
@@ -116,7 +119,12 @@ var stateErrors = []errorRow{
 			{"input variable", lazyregexp.New(`The root module input variable "([^"]+)" is not set`), nil},
 			{"setting must not be empty", lazyregexp.New(`The (\w+) setting must not be empty`), nil},
 			{"secret_key_base", lazyregexp.New("Missing `(secret_key_base)` for"), nil},
-			{"dataSource", lazyregexp.New(`Failed to configure a DataSource: '(url)' attribute is not specified`), nil},
+			{"datasource", lazyregexp.New(`Failed to configure a DataSource: '(url)' attribute is not specified`), nil},
+		},
+		read: func(e *KnownError, _ string) {
+			if e.Subject == "url" {
+				e.Subject = "spring.datasource.url"
+			}
 		},
 		brief: "setting missing",
 		named: "setting %s has no value",
@@ -163,10 +171,26 @@ var stateErrors = []errorRow{
 // variableAdvice names what the container has its environment from.
 func variableAdvice(e *KnownError, c Container) string {
 	text := fmt.Sprintf("set %s in env of container %s", cmp.Or(e.Subject, "it"), c.Name)
-	if len(c.Sources) == 0 {
-		return text + ", or correct its name there"
+	switch v := c.variable(e.Subject); {
+	case v != nil && v.From != "":
+		return fmt.Sprintf("check %s: it may be empty, or optional and missing", c.placeOf(v))
+	case v != nil:
+		return fmt.Sprintf("give variable %s of container %s a value in the pod template, which has it with “%s”", v.Name, c.Name, wording.Shorten(v.Value, maxCommand))
+	case len(c.Sources) > 0:
+		return text + c.sourcesText()
+	case len(c.Variables) > 0:
+		return text + ", which has other variables but not this one"
 	}
-	return text + c.sourcesText()
+	return text + ", which has none"
+}
+
+// usageAdvice says where the option is that a program does not accept: in the pod template, or in a script.
+func usageAdvice(e *KnownError, c Container) string {
+	option := options.Group(e.Subject)
+	if option == "" || len(c.Arguments) == 0 || c.hasArgument(option) {
+		return fmt.Sprintf("correct the arguments (command and args) of container %s; if they are right, its image has another version of the program (image %s)", c.Name, c.Image)
+	}
+	return fmt.Sprintf("the command of container %s does not have %s: correct the script that it runs, or use another version of its image (%s)", c.Name, option, c.Image)
 }
 
 // sourcesText names the ConfigMaps and Secrets of envFrom.
@@ -228,6 +252,7 @@ var resolutions = []struct{ part, how string }{
 	{"name that is still in use", "upgrade the Helm release that has the name, or uninstall it; helm list --all shows it, also if its installation failed"},
 	{"already exists", "find out what created it, and have the program accept that it exists, or use another name"},
 	{" exists", "it belongs to no Helm release, or to another one: have this release adopt it (annotations meta.helm.sh/release-name and meta.helm.sh/release-namespace, label app.kubernetes.io/managed-by=Helm), or, if nothing needs it, delete it"},
+	{"but is now", "restore the changeset as it was applied, or accept the changed one with validCheckSum or liquibase clear-checksums; until then, a rerun fails again"},
 	{"checksum mismatch", "restore the migration as it was applied, or accept the changed one with flyway repair; until then, a rerun fails again"},
 	{"failed migrations", "undo or complete the migration that failed, then mark it so with prisma migrate resolve; until then, a rerun fails again"},
 	{"locate revision", "the database has a revision that the image lacks, as a newer image has migrated it: run one that has it, or restore the database"},

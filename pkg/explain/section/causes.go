@@ -181,7 +181,7 @@ func FailureTotals(r *explain.Report) Totals {
 	return t
 }
 
-// FailuresNote returns "14 failures (2 ignored), 4 causes".
+// FailuresNote returns "14 failures (2 ignored), 4 causes". Nothing shows that failures have one cause if not all of their logs were read.
 func FailuresNote(r *explain.Report) string {
 	t := FailureTotals(r)
 	if t.All == 0 {
@@ -191,8 +191,11 @@ func FailuresNote(r *explain.Report) string {
 	if t.Ignored > 0 {
 		note += " (" + wording.Count(t.Ignored, "ignored") + ")"
 	}
-	if n := int64(len(OwnCauses(r))); n > 0 {
-		note += ", " + wording.Plural(n, "cause", "causes")
+	switch own := OwnCauses(r); {
+	case len(own) == 1 && words.UnreadClause(&own[0]) != "":
+		note += ", " + wording.Plural(own[0].Read, "log read", "logs read")
+	case len(own) > 0:
+		note += ", " + wording.Plural(len(own), "cause", "causes")
 	}
 	return note
 }
@@ -210,7 +213,7 @@ func OwnCauses(r *explain.Report) []explain.Cause {
 			return other.Text != "" && other.Text == c.Text && other.Action == c.Action && other.RuleName == c.RuleName && ptr.Equal(other.Rule, c.Rule)
 		}
 		if at := slices.IndexFunc(own, same); at >= 0 {
-			own[at].Count += c.Count
+			own[at].Count, own[at].Read = own[at].Count+c.Count, own[at].Read+c.Read
 			continue
 		}
 		own = append(own, c)

@@ -27,7 +27,7 @@ func TestDebugCommandIsInShortAnswersOnly(t *testing.T) {
 		}
 		return lines
 	}
-	const want = "Logs   kubectl logs train-a\nDebug  kubectl debug train-a -it --copy-to=train-a-debug --container=main -- sh\nThen   kubectl batchjob retry train\n"
+	const want = "Logs   kubectl logs train-a\nDebug  kubectl debug train-a -it --copy-to=train-a-debug --container=main -- sh\nThen   Rerun it\n       $ kubectl batchjob retry train\n"
 	assert.Contains(t, strings.Join(linesOf(r), "\n")+"\n", want)
 	r.Causes[0].Silent = false
 	assert.NotContains(t, strings.Join(linesOf(r), "\n"), "debug", "it says why")

@@ -178,7 +178,7 @@ func (v *short) causes() {
 func (v *short) cause(c *explain.Cause, width int) {
 	label := countLabel(c)
 	hang := indentSection + width + 2
-	text := strings.TrimPrefix(words.CauseSentence(c), "Pod was ") // The label names the pods.
+	text := strings.TrimPrefix(wording.Join("; ", words.CauseSentence(c), words.UnreadClause(c)), "Pod was ") // The label names the pods.
 	// The rule that failed the Job is shown anyway.
 	decisive := v.report.Verdict.Rule
 	if rule := section.CauseRule(c); rule != "" && (decisive == nil || c.Rule == nil || *decisive != *c.Rule) {

@@ -174,7 +174,8 @@ func shortLog(link *explain.Evidence) []string {
 	if at := link.ErrorLine; at != nil && int(*at) < len(link.Lines)-shortLines {
 		return first(meaning.WithoutMarks(link.Lines[*at:]), shortLines)
 	}
-	return meaning.Tail(meaning.WithoutMarks(link.Lines), shortLines)
+	lines, _ := meaning.Tail(meaning.WithoutMarks(link.Lines), shortLines)
+	return lines
 }
 
 // details returns the beginning and the end of the cluster's messages about the problem that the verdict names, unless its
@@ -309,6 +310,9 @@ func (v *short) toDo() (out []labeled) {
 			one := step(a)
 			if kind == explain.AdviceRerun && len(out) > 0 {
 				one.label = "Then"
+			}
+			if kind == explain.AdviceRerun && (len(out) == 0 || out[0].label != adviceLabels[explain.AdviceFix]) { // Nothing before it says what to change.
+				one.text = layout.Plainly(wording.Sentence(a.Text))
 			}
 			out = append(out, one)
 		}

@@ -11,7 +11,7 @@ import (
 
 // Advice on failures, and on a Job that failed.
 const (
-	NothingToFix        = "nothing has to be fixed: the pod never ran, and another one did its work"
+	NothingToDo         = "nothing has to be done if the output of the pod that succeeded is right: failed pods of a complete Job do not count"
 	EndIgnoredFailures  = "set activeDeadlineSeconds, or change the action of the rule to Count: ignored failures are retried forever"
 	SetCompletions      = "to have failed pods replaced until enough have succeeded, {recreate} with completions: without it, no pod is created after the first success"
 	RaiseOn             = "if the command no longer runs, continue what it began"
@@ -44,6 +44,7 @@ const (
 	KeepLoggingPods     = "to keep the log of each failure, {recreate} with restartPolicy Never: failed pods then stay; more time does not help a container that always fails"
 	RerunMissing        = "after fixing the cause, rerun only what is missing (change the Job with --image, --set-env, --limits)"
 	RerunWithMoreMemory = "rerun what is missing with more memory"
+	RerunWithVariable   = "rerun what is missing with the variable"
 	RerunWithMoreTime   = "rerun what is missing with more time"
 	RetryOriginal       = "retry the original Job"
 )

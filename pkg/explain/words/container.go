@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -248,7 +249,11 @@ func crashLoopBriefly(p *explain.Problem, _ time.Time) string {
 	default:
 		how = fmt.Sprintf("exit %d", exit.ExitCode)
 	}
-	return wording.Join(": ", how+", "+wording.Plural(p.Run.Restarts, "restart", "restarts"), p.Run.LastLine)
+	restarts := how + ", " + wording.Plural(p.Run.Restarts, "restart", "restarts")
+	if p.Run.LineSign == meaning.SignNoError {
+		return restarts
+	}
+	return wording.Join(": ", restarts, p.Run.LastLine)
 }
 
 // restartedText describes a container that failed and runs again.
@@ -276,7 +281,7 @@ func crashLoopQuote(p *explain.Problem, _ time.Time) quotation {
 	case p.Run.LastLine == "" && p.Run.MemoryLimit == nil:
 		return meansExit(cause.Meaning(p.Run.Exit.ExitCode, p.Run.Exit.Reason))
 	}
-	return output(p.Run.LastLine)
+	return logLine(p.Run.LastLine, p.Run.LineSign, true)
 }
 
 // crashLoopsText describes a container that is restarted repeatedly in several Jobs.

@@ -85,9 +85,12 @@ func NeverStartedText(containers []string) string {
 	return fmt.Sprintf("%s never started", ContainersText(containers))
 }
 
-// LogEvidence introduces the end of a log.
-func LogEvidence(lines int) string {
-	return fmt.Sprintf("the last %s of its log", wording.Plural(int32(lines), "line", "lines"))
+// LogEvidence introduces the end of a log, or the lines from its error on.
+func LogEvidence(lines, after int) string {
+	if after > 0 {
+		return fmt.Sprintf("%s of its log; %s", wording.Plural(lines, "line", "lines"), wording.Plural(after, "more follows", "more follow"))
+	}
+	return fmt.Sprintf("the last %s of its log", wording.Plural(lines, "line", "lines"))
 }
 
 // EventEvidence describes an event.

@@ -81,20 +81,37 @@ func retryClauses(c *explain.Cause) []string {
 // causeClauses return the cause with the message of the program, or of the component that ended the pod, or with its
 // meaning if it is a known error; else with the memory limit that was reached, or with the meaning of its exit code.
 func causeClauses(c *explain.Cause) []string {
-	line := meaning.LastLine(strings.Split(cmp.Or(c.Message, c.LastLine), "\n"))
+	quote := causeLine(c, true)
 	switch {
 	case c.Ending != nil:
 		return endingQuote(c).clauses(c.Text+killedWith(c), room(""))
 	case c.Error != nil:
 		return meant(c.Error, "").clauses(c.Text+limitsClause(c.Container, c.MemoryLimit, c.Also), room(""))
-	case line != "" && len(c.After) == 0:
-		return output(line).clauses(c.Text+limitsClause(c.Container, c.MemoryLimit, c.Also), room(""))
+	case quote.message != "" && len(c.After) == 0:
+		return quote.clauses(c.Text+limitsClause(c.Container, c.MemoryLimit, c.Also), room(""))
 	case c.MemoryLimit != nil:
 		return []string{c.Text + limitsClause(c.Container, c.MemoryLimit, c.Also)}
 	case c.ExitCode == nil || len(c.After) > 0:
 		return []string{wording.Join(": ", c.Text, c.Meaning)}
 	}
 	return []string{wording.Join(": ", c.Text, cause.Meaning(*c.ExitCode, c.Reason))}
+}
+
+// causeLine returns the line of the message or of the log that best explains the end of a container.
+func causeLine(c *explain.Cause, isOutput bool) quotation {
+	if c.Message != "" {
+		return logLine(meaning.LastLine(strings.Split(c.Message, "\n")), meaning.SignError, isOutput)
+	}
+	return logLine(c.LastLine, c.LineSign, isOutput)
+}
+
+// UnreadClause says how many logs of pods with the cause were not read; "" if the quoted one is the only one, or if none was read.
+func UnreadClause(c *explain.Cause) string {
+	unread := c.Count - c.Read
+	if c.Read == 0 || unread <= 0 {
+		return ""
+	}
+	return wording.Form(unread, "the log of the other pod was not read", "the logs of the other "+wording.Count(unread, "pods")+" were not read")
 }
 
 // UnknownText describes failed pods with an unknown cause, because pods could not be read or no longer exist; others is

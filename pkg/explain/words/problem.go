@@ -141,10 +141,11 @@ func whatClauses(p *explain.Problem, now time.Time, beginning string) []string {
 	if of.quote == nil {
 		return []string{text}
 	}
-	clauses := of.quote(p, now).clauses(text, room(beginning))
-	if short := of.short.of(p, now); short != "" && len(clauses) > 1 {
-		if clauses := of.quote(p, now).clauses(short, room(beginning)); len(clauses) == 1 {
-			return append(clauses, of.aside.of(p, now))
+	quote := of.quote(p, now)
+	clauses := quote.clauses(text, room(beginning))
+	if short := of.short.of(p, now); short != "" && (!quote.whole || len(clauses) > 1) {
+		if more := quote.clauses(short, room(beginning)); saysMore(clauses, text, more, short) {
+			return append(more, of.aside.of(p, now))
 		}
 	}
 	return clauses

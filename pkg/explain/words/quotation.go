@@ -24,6 +24,8 @@ type quotation struct {
 	subject string
 	// isOutput reports whether it is a line of a program.
 	isOutput bool
+	// lead is before it in a clause of its own.
+	lead string
 }
 
 // plainly returns a message after a colon.
@@ -34,6 +36,25 @@ func plainly(message string) quotation {
 // output returns a line of a program after a colon.
 func output(line string) quotation {
 	return quotation{message: line, before: ": ", most: maxUnquoted, isOutput: true}
+}
+
+// logLine returns a line of a log, with what it is if it is no error, after a comma or, as a program's output, after a colon.
+func logLine(line string, sign meaning.LineSign, isOutput bool) quotation {
+	lead := ""
+	switch {
+	case line == "" || sign == meaning.SignError && isOutput:
+		return output(line)
+	case sign == meaning.SignUnknown:
+		lead = "its log ends with "
+	case sign == meaning.SignNoError:
+		return quotation{message: "its log ends without an error", before: ", but ", whole: true}
+	}
+	q := inQuotes(", ", line)
+	if lead != "" {
+		q = inQuotes("; "+lead, line)
+	}
+	q.lead = lead
+	return q
 }
 
 // inQuotes returns a message in quotes.
@@ -84,10 +105,7 @@ func (q quotation) clauses(text string, room int) []string {
 		return []string{text + q.before + message + q.after}
 	}
 	if !q.whole && left >= leastQuoted {
-		short, own := wording.Shorten(message, left), wording.Shorten(q.message, maxQuoted)
-		if strings.Count(short, "…") > 1 {
-			short = wording.Shorten(q.message, left) // A text that is shortened twice loses what is between.
-		}
+		short, own := wording.Shorten(q.message, left), wording.Shorten(q.message, maxQuoted)
 		initial, _ := utf8.DecodeRuneInString(wording.Sentence(own))
 		begins := q.after == "”" || unicode.IsUpper(initial) // The name of a field keeps its case.
 		if strings.HasSuffix(own, "…") || !begins || !strings.HasSuffix(short, "…") {
@@ -96,9 +114,14 @@ func (q quotation) clauses(text string, room int) []string {
 		message = own
 	}
 	if q.after == "”" || q.isOutput && programName.MatchString(message) {
-		message = wording.Quoted(message)
+		message = q.lead + wording.Quoted(message)
 	}
 	return []string{text, message}
+}
+
+// saysMore reports whether the clauses of a quotation after a short text have more of it than those after a text.
+func saysMore(clauses []string, text string, short []string, shortText string) bool {
+	return len(short) == 1 && (len(clauses) > 1 || len(short[0])-len(shortText) > len(clauses[0])-len(text))
 }
 
 // shortens reports whether the text about the problem has only a part of the message that it quotes.

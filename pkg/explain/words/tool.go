@@ -14,6 +14,8 @@ import (
 func ToolText(t *explain.Tool) string {
 	from := string(t.Name)
 	switch {
+	case t.Operator:
+		return "made by " + from
 	case t.Release == "":
 	case t.Name == explain.ToolHelm:
 		from += " release " + t.Release
@@ -90,6 +92,9 @@ func toolRun(t *explain.Tool) string {
 
 // ChangeSource returns the advice to change the source of a Job that a tool creates.
 func ChangeSource(t *explain.Tool) string {
+	if t.Operator {
+		return fmt.Sprintf("change the configuration of %s or the object that it makes the Job for, not this Job", t.Name)
+	}
 	source := "the source of its " + whole(t)
 	switch {
 	case t.Release != "":
@@ -122,7 +127,7 @@ func RunHookAgain(t *explain.Tool) string {
 	case t.Stays:
 		return fmt.Sprintf("after fixing the cause, delete this Job, and run %s again: its helm.sh/hook-delete-policy has Helm keep it, and a second one cannot be created", toolRun(t))
 	case t.Name == explain.ToolHelm:
-		return fmt.Sprintf("after fixing the cause, run %s again: Helm replaces this Job", toolRun(t))
+		return fmt.Sprintf("after fixing the cause, in %s if it is there, run %s again: Helm replaces this Job", wording.Join(" of release ", "the chart", t.Release)+" or its values", toolRun(t))
 	}
 	return fmt.Sprintf("after fixing the cause, have %s run the hook again: %s replaces this Job", t.Name, toolRun(t))
 }

@@ -1,7 +1,6 @@
 package words
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -301,7 +300,10 @@ func mostlyClauses(m *Mostly, beginning string) []string {
 		return nil
 	}
 	c := m.Cause
-	text, quote := endingClause(LowerFirst(c.Text))+limitsClause(c.Container, c.MemoryLimit, c.Also), meant(c.Error, cmp.Or(c.Message, c.LastLine))
+	text, quote := endingClause(LowerFirst(c.Text))+limitsClause(c.Container, c.MemoryLimit, c.Also), causeLine(c, false)
+	if c.Error != nil {
+		quote = meant(c.Error, "")
+	}
 	switch {
 	case len(c.After) > 0:
 		quote = quotation{}

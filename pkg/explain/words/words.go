@@ -83,7 +83,8 @@ func LastLines(message string) []string {
 	if message == "" {
 		return nil
 	}
-	return meaning.Tail(strings.Split(message, "\n"), 10)
+	lines, _ := meaning.Tail(strings.Split(message, "\n"), 10)
+	return lines
 }
 
 // maxList is the maximum length of a list of indexes in a sentence, in characters.

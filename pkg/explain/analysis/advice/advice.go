@@ -43,7 +43,10 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 	if !in.Finished() {
 		out = appendNew(out, onProblems(in, v))
 	}
-	if in.Decision.Failing() || in.Job.Status.Failed > 0 || len(failed.All) > 0 && !in.Finished() {
+	switch {
+	case in.Decision.Outcome == reconcile.OutcomeComplete:
+		out = appendNew(out, onSuccess(in, failed, v))
+	case in.Decision.Failing() || in.Job.Status.Failed > 0 || len(failed.All) > 0 && !in.Finished():
 		out = appendNew(out, onFailures(in, failed, v, options))
 		if !options.IsNarrow() {
 			out = appendNew(out, onLimit(in, failed, v))
@@ -147,14 +150,20 @@ func startRemedy(in *facts.Facts, c *input.Container, message string) string {
 
 // errorRemedy returns advice on an error that the container reports.
 func errorRemedy(in *facts.Facts, c *input.Container, known *meaning.KnownError) string {
-	return known.Advice(meaning.Container{
+	return known.Advice(containerOf(in, c))
+}
+
+// containerOf returns what advice on an error of the container depends on.
+func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
+	return meaning.Container{
 		Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name), SharedMemory: in.HasSharedMemory(c.Name),
 		MemoryLimit: in.MemoryLimit(c).Value, Secrets: in.Secrets(c.Name), Mounts: in.Mounts(c.Name),
 		Variables: facts.Variables(in, c.Name), Sources: facts.EnvSources(in, c.Name),
 		User:        facts.User(in, c.Name),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
-		Account: cmp.Or(in.Spec.Template.Spec.ServiceAccountName, "default"),
-	})
+		Account:   cmp.Or(in.Spec.Template.Spec.ServiceAccountName, "default"),
+		Arguments: facts.Arguments(in, c.Name),
+	}
 }
 
 // errorCommand returns the commands that give a program the permission that it lacks, "" for other errors.
@@ -176,15 +185,19 @@ func errorCommand(known *meaning.KnownError) string {
 		kind, shellWord(name), shellWord(a.Verb), shellWord(a.Resource), subject, where)
 }
 
-// remedy returns advice on an exit code, reason or error, or ""; known may be nil.
-func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError) string {
+// remedy returns advice on an exit code, reason or error, or "", and whether it is about the pod template; known may be nil, and
+// unknown is an error that no row knows.
+func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError, unknown *meaning.Clue) (text string, ofTemplate bool) {
 	switch {
 	case c.Reason == cause.OOMKilled:
-		return memoryAdvice(in, c)
+		return memoryAdvice(in, c), true
 	case known != nil:
-		return errorRemedy(in, c, known)
+		return errorRemedy(in, c, known), known.IsOfTemplate()
 	}
-	return words.ExitAdvice(c.Name, in.Image(c), c.ExitCode)
+	if text = words.ExitAdvice(c.Name, in.Image(c), c.ExitCode); text != "" {
+		return text, meaning.OfExit(c.ExitCode) != nil
+	}
+	return unknown.Advice(containerOf(in, c))
 }
 
 func memoryAdvice(in *facts.Facts, c *input.Container) string {

@@ -36,9 +36,6 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	case f == nil:
 		return onGonePods(in, failed, v)
 	}
-	if end := f.Ending(); end != nil && end.Kind == meaning.EndRejected && in.Decision.Outcome.Succeeds() {
-		return advise(words.NothingToFix, "")
-	}
 	out := onKind(in, failed, f)
 	if c := f.Container(); c != nil {
 		out = append(out, onContainer(in, f, c)...)
@@ -95,24 +92,6 @@ func onKind(in *facts.Facts, failed *failures.Failures, f *failures.Failure) (ou
 	return out
 }
 
-// onDisruption returns advice on a pod that was evicted or preempted.
-func onDisruption(in *facts.Facts, failed *failures.Failures, f *failures.Failure) (out []explain.Advice) {
-	if f.Pod.Disruption == preempted {
-		out = advise(words.AvoidPreemption, "")
-	}
-	end := f.Ending()
-	if (f.Pod.Disruption != "" || end != nil && end.IsDisruption()) && !f.Matched() {
-		same := int32(0)
-		for i := range failed.All {
-			if other := failed.All[i].Ending(); end != nil && other != nil && other.Kind == end.Kind {
-				same++
-			}
-		}
-		out = append(out, onDisrupted(in, end, same)...)
-	}
-	return out
-}
-
 // onContainer returns advice on the end of a container, and the command for its log.
 func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []explain.Advice {
 	if c.NeverStarted() {
@@ -122,8 +101,11 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 	// The reason of a disruption already explains why the container stopped.
 	stopped := f.Consequence && !c.Before || (f.Ending() != nil || f.Pod.Disruption != "") && facts.IsStopped(c)
 	known := f.KnownError(in)
-	if text := remedy(in, c, known); text != "" && !stopped {
+	if text, ofTemplate := remedy(in, c, known, f.Unknown(in)); text != "" && !stopped {
 		out = append(advise(text, errorCommand(known)), onUnreachable(in, known)...)
+		if ofTemplate && !facts.ToolOf(in.Job).IsHook() {
+			out = append(out, changeSource(in, "")...)
+		}
 	}
 	if len(f.AfterSuccess(in)) > 0 {
 		return append(advise(exitCleanly(c.Name), ""), readLog(in, f.Pod, c)...)
@@ -246,7 +228,7 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 	case r.Exit == nil:
 		return nil
 	}
-	if text := remedy(in, &input.Container{Name: r.Exit.Container, Ended: true, ExitCode: r.Exit.ExitCode, Reason: r.Exit.Reason}, nil); text != "" {
+	if text, _ := remedy(in, &input.Container{Name: r.Exit.Container, Ended: true, ExitCode: r.Exit.ExitCode, Reason: r.Exit.Reason}, nil, &meaning.Clue{}); text != "" {
 		return advise(text, "")
 	}
 	return nil
@@ -379,6 +361,8 @@ func toRetry(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Op
 		text, flags = words.RerunWithMoreMemory, memory
 	case time != "":
 		text, flags = words.RerunWithMoreTime, time
+	case missingVariable(in, failed.Example) != "":
+		text, flags = words.RerunWithVariable, " --set-env "+shellWord(missingVariable(in, failed.Example)+"=VALUE")
 	}
 	if in.Indexed() && o.IsNarrow() {
 		missing := covered(in, f, o)
@@ -388,6 +372,18 @@ func toRetry(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Op
 		flags += " --indexes " + missing.String()
 	}
 	return []explain.Advice{{Kind: explain.AdviceRerun, Text: text, Command: kubectl(in.Job, "batchjob retry %s%s", shellWord(last), flags)}}
+}
+
+// missingVariable returns the variable that the program needs and the pod template lacks, or "".
+func missingVariable(in *facts.Facts, f *failures.Failure) string {
+	if f == nil || f.Container() == nil {
+		return ""
+	}
+	known := f.KnownError(in)
+	if known == nil || known.Kind != meaning.ErrorVariable || in.IsInjected(f.Container().Name) {
+		return ""
+	}
+	return known.Subject
 }
 
 // moreTime returns the flag of retry that doubles the deadline which ended a Job at work, or "".

@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/podproblems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
@@ -56,7 +57,7 @@ func endWithMain(in *facts.Facts, running []string, main string) (out []explain.
 
 // tooEarly returns advice on a hook that runs before its tool creates a server that the hook asks for; nil for other Jobs.
 func tooEarly(in *facts.Facts, server string) []explain.Advice {
-	if text := words.HookTooEarly(facts.ToolOf(in.Job), server); text != "" {
+	if text := words.HookTooEarly(facts.ToolOf(in.Job), server); text != "" && meaning.MayBeService(server) {
 		return advise(text, "")
 	}
 	return nil
@@ -159,6 +160,40 @@ func onDisrupted(in *facts.Facts, end *meaning.Ending, pods int32) []explain.Adv
 
 // showTaints is the command that prints the taints of nodes.
 const showTaints = "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints"
+
+// onDisruption returns advice on a pod that was evicted or preempted.
+func onDisruption(in *facts.Facts, failed *failures.Failures, f *failures.Failure) (out []explain.Advice) {
+	if f.Pod.Disruption == preempted {
+		out = advise(words.AvoidPreemption, "")
+	}
+	end := f.Ending()
+	if (f.Pod.Disruption != "" || end != nil && end.IsDisruption()) && !f.Matched() {
+		same := int32(0)
+		for i := range failed.All {
+			if other := failed.All[i].Ending(); end != nil && other != nil && other.Kind == end.Kind {
+				same++
+			}
+		}
+		out = append(out, onDisrupted(in, end, same)...)
+	}
+	return out
+}
+
+// onSuccess returns advice on the failures of a complete Job: another pod did their work, and a copy would do it again.
+func onSuccess(in *facts.Facts, failed *failures.Failures, v *Values) (out []explain.Advice) {
+	f := failed.Example
+	switch {
+	case in.Job.Status.Failed == 0 || len(v.Problems) > 0:
+		return nil
+	case f == nil:
+		out = onGonePods(in, failed, v)
+	case len(f.OutOfMemory()) > 0:
+		return advise(memoryAdvice(in, f.OutOfMemory()[0]), "")
+	default:
+		out = onDisruption(in, failed, f)
+	}
+	return append(advise(words.NothingToDo, ""), out...)
+}
 
 // Pods and seconds that a Job has lost before checkpoints are worth the effort.
 const (

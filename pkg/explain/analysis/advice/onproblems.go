@@ -103,11 +103,13 @@ func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	}
 	to := ""
 	switch {
+	case p.Kind == explain.ProblemCrashLoop && p.Start.Error.IsElsewhere():
+		return skip
 	case p.Start.Reason == explain.InvalidImageName:
 		to = "to correct the name of the image, "
 	case p.Kind == explain.ProblemImagePull:
 		to = "to run another image, "
-	case p.Kind == explain.ProblemCrashLoop && !isOfTemplate(p):
+	case p.Kind == explain.ProblemCrashLoop && !isOfTemplate(in, p):
 		to = "if the cause is in the pod template, "
 	}
 	return append(changeSource(in, to), skip...)
@@ -115,8 +117,13 @@ func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 
 // isOfTemplate reports whether the last end of the container shows that the pod template has to change: its command, or its
 // memory limit. Any other cause may be in what the program works with.
-func isOfTemplate(p *explain.Problem) bool {
-	e := p.Run.Exit
+func isOfTemplate(in *facts.Facts, p *explain.Problem) bool {
+	e, c := p.Run.Exit, loopOf(in, p)
+	if c != nil {
+		if _, ofTemplate := remedy(in, c, p.Start.Error, unknownOf(in, p)); ofTemplate {
+			return true
+		}
+	}
 	return p.Run.MemoryLimit != nil || e != nil && (meaning.OfExit(e.ExitCode) != nil || cause.NeverRan(e.Reason))
 }
 
@@ -161,7 +168,7 @@ func onPod(command string) adviser {
 // onRestarted returns advice on the error of a container that failed and runs again.
 func onRestarted(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
 	if pod := activePod(in, p.Pods[0]); pod != nil {
-		if text := remedy(in, in.Restarted(pod), p.Start.Error); text != "" {
+		if text, _ := remedy(in, in.Restarted(pod), p.Start.Error, unknownOf(in, p)); text != "" {
 			out = advise(text, errorCommand(p.Start.Error))
 		}
 	}
@@ -171,7 +178,7 @@ func onRestarted(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.
 // onLoop returns advice on the error of a container in a crash loop, and on the fields because of which the loop has no end.
 func onLoop(in *facts.Facts, p *explain.Problem) (out []explain.Advice) {
 	if c := loopOf(in, p); c != nil && c.Ended && !facts.IsStopped(c) {
-		if text := remedy(in, c, p.Start.Error); text != "" {
+		if text, _ := remedy(in, c, p.Start.Error, unknownOf(in, p)); text != "" {
 			out = append(advise(text, errorCommand(p.Start.Error)), onUnreachable(in, p.Start.Error)...)
 		}
 	}
@@ -179,6 +186,11 @@ func onLoop(in *facts.Facts, p *explain.Problem) (out []explain.Advice) {
 		out = append(out, advise(text, "")...)
 	}
 	return out
+}
+
+// unknownOf returns the words with which the container of a problem reports an error, and its log.
+func unknownOf(in *facts.Facts, p *explain.Problem) *meaning.Clue {
+	return &meaning.Clue{Words: p.Run.LastLine, Log: slices.Concat(p.Details, in.LogOf(p.Pods[0], p.Container))}
 }
 
 // ofNodePods are kinds of trouble with a pod of the node: of the network plugin, or a CSI driver.

@@ -112,3 +112,32 @@ func TestChartIsBlamedOnlyForWhatItHas(t *testing.T) {
 		}
 	}
 }
+
+// A Job that an operator made is changed in the configuration of the operator, also after it has failed.
+//
+// Requirements: TOL-03
+func TestAJobOfAnOperatorIsChangedThere(t *testing.T) {
+	job := explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "scan-operator"}, nil)
+	in := explaintest.FailedOnce(explaintest.PodOf("a", func(p *corev1.Pod) {
+		explaintest.Exits(1, "Error", time.Minute)(p)
+		p.Status.ContainerStatuses[0].State.Terminated.Message = "open scan.yaml: permission denied"
+	}))
+	in.Job.Labels = job.Labels
+	r := explaintest.Report(in)
+	explaintest.WantText(t, r, "access to scan.yaml", "change the configuration of scan-operator or the object that it makes the Job for, not this Job")
+}
+
+// A pod of a complete Job needs no fix, and a copy of it would do its work again.
+//
+// Requirements: CLI-06
+func TestFailedPodOfACompleteJobNeedsNoFix(t *testing.T) {
+	in := explaintest.FailedOnce(explaintest.PodOf("a", func(p *corev1.Pod) {
+		explaintest.Exits(1, "Error", time.Minute)(p)
+		p.Status.ContainerStatuses[0].State.Terminated.Message = "dial tcp 10.0.0.7:6379: connect: connection refused"
+	}))
+	in.Job.Status.Succeeded, in.Job.Status.CompletionTime = 1, &metav1.Time{Time: explaintest.Noon}
+	in.Job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, Reason: "CompletionsReached"}}
+	r := explaintest.Report(in)
+	explaintest.WantText(t, r, "nothing has to be done if the output of the pod that succeeded is right")
+	explaintest.WantWithout(t, r, "check whether something listens", "kubectl debug", "batchjob retry")
+}

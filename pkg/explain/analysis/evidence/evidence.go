@@ -131,12 +131,14 @@ func containerChain(in *facts.Facts, f *failures.Failure, c *input.Container) []
 
 // logLinks returns the end of the container's log, as far as it was read.
 func logLinks(in *facts.Facts, pod string, c *input.Container) []explain.Evidence {
-	lines := in.LogOf(pod, c.Name)
-	if len(lines) == 0 {
+	tail := in.TailOf(pod, c.Name)
+	if tail == nil || len(tail.Lines) == 0 {
 		return nil
 	}
-	link := explain.Evidence{Kind: explain.EvidenceLogs, Pod: pod, Container: c.Name, Lines: lines, Text: words.LogEvidence(len(lines))}
-	if at := meaning.LineOfError(c.ExitCode, lines); at >= 0 {
+	link := explain.Evidence{
+		Kind: explain.EvidenceLogs, Pod: pod, Container: c.Name, Lines: tail.Lines, LinesAfter: int32(tail.After), Text: words.LogEvidence(len(tail.Lines), tail.After),
+	}
+	if at := meaning.LineOfError(c.ExitCode, tail.Lines); at >= 0 {
 		link.ErrorLine = ptr.To(int32(at))
 	}
 	return []explain.Evidence{link}

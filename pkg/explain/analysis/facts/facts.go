@@ -148,16 +148,15 @@ func (in *Facts) NotRecorded(p *input.Pod) bool {
 
 // LogOf returns the last lines of a container's log, nil if it was not read.
 func (in *Facts) LogOf(pod, container string) []string {
-	lines, _ := in.ReadLogOf(pod, container)
-	return lines
+	if tail := in.TailOf(pod, container); tail != nil {
+		return tail.Lines
+	}
+	return nil
 }
 
-// ReadLogOf is LogOf that also reports whether the log was read; it may be empty.
-func (in *Facts) ReadLogOf(pod, container string) (lines []string, read bool) {
-	if tail := lists.First(in.Logs, func(t *input.LogTail) bool { return t.Pod == pod && t.Container == container }); tail != nil {
-		return tail.Lines, true
-	}
-	return nil, false
+// TailOf returns the end of a container's log, which may be empty; nil if it was not read.
+func (in *Facts) TailOf(pod, container string) *input.LogTail {
+	return lists.First(in.Logs, func(t *input.LogTail) bool { return t.Pod == pod && t.Container == container })
 }
 
 // LastJobEvent returns the latest event about the Job with this reason, or nil.

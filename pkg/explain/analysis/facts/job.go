@@ -2,6 +2,7 @@ package facts
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -136,21 +137,49 @@ func (in *Facts) Secrets(name string) (names []string) {
 	}
 	for i := range in.Spec.Template.Spec.Volumes {
 		v := &in.Spec.Template.Spec.Volumes[i]
-		if v.Secret != nil && slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == v.Name }) {
+		if !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == v.Name }) {
+			continue
+		}
+		if v.Secret != nil {
 			add(v.Secret.SecretName)
+		}
+		for j := range ptr.Deref(v.Projected, corev1.ProjectedVolumeSource{}).Sources {
+			if from := v.Projected.Sources[j].Secret; from != nil {
+				add(from.Name)
+			}
 		}
 	}
 	return names
 }
 
-// Variables returns the environment variables of a container of the Job's template that have their values there.
+// Variables returns the environment variables of a container of the Job's template (env).
 func Variables(in *Facts, name string) (all []meaning.Variable) {
-	if c := in.templateContainer(name); c != nil {
-		for i := range c.Env {
-			all = append(all, meaning.Variable{Name: c.Env[i].Name, Value: c.Env[i].Value})
+	c := in.templateContainer(name)
+	if c == nil {
+		return nil
+	}
+	for i := range c.Env {
+		v := meaning.Variable{Name: c.Env[i].Name, Value: c.Env[i].Value}
+		switch from := c.Env[i].ValueFrom; {
+		case from == nil:
+		case from.SecretKeyRef != nil:
+			v.From = fmt.Sprintf("key %s of Secret %s", from.SecretKeyRef.Key, from.SecretKeyRef.Name)
+		case from.ConfigMapKeyRef != nil:
+			v.From = fmt.Sprintf("key %s of ConfigMap %s", from.ConfigMapKeyRef.Key, from.ConfigMapKeyRef.Name)
+		default:
+			v.From = "a field of the pod"
 		}
+		all = append(all, v)
 	}
 	return all
+}
+
+// Arguments returns the command and args of a container of the Job's template.
+func Arguments(in *Facts, name string) []string {
+	if c := in.templateContainer(name); c != nil {
+		return slices.Concat(c.Command, c.Args)
+	}
+	return nil
 }
 
 // EnvSources returns the ConfigMaps and Secrets that a container of the Job's template has its environment from (envFrom).

@@ -50,6 +50,8 @@ func ToolOf(job *batchv1.Job) *explain.Tool {
 		stays := annotations[helmDeletion] != "" && !slices.Contains(deletes, "before-hook-creation") && !slices.Contains(deletes, "hook-failed")
 		t := &explain.Tool{Name: explain.ToolHelm, Hooks: helm, Weight: weight, Stays: len(helm) > 0 && stays, DeletesSucceeded: len(helm) > 0 && slices.Contains(deletes, "hook-succeeded")}
 		return partOf(t, "release", cmp.Or(annotations[helmRelease], labels[instanceLabel], labels["release"]))
+	case labels[managedByLabel] != "":
+		return &explain.Tool{Name: explain.ToolName(labels[managedByLabel]), Operator: true}
 	}
 	return nil
 }

@@ -18,9 +18,10 @@ import (
 func TestTheToolThatCreatesAJobIsNamed(t *testing.T) {
 	helm := map[string]string{"app.kubernetes.io/managed-by": "Helm", "app.kubernetes.io/instance": "web"}
 	for want, job := range map[string]*batchv1.Job{
-		"":                explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "train-operator"}, nil),
-		"Helm":            explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "Helm"}, nil),
-		"Helm release db": explaintest.ToolJob(helm, map[string]string{"meta.helm.sh/release-name": "db"}),
+		"":                       explaintest.ToolJob(map[string]string{"app.kubernetes.io/name": "train"}, nil),
+		"made by train-operator": explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "train-operator"}, nil),
+		"Helm":                   explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "Helm"}, nil),
+		"Helm release db":        explaintest.ToolJob(helm, map[string]string{"meta.helm.sh/release-name": "db"}),
 		"pre-install and pre-upgrade hook of Helm release web": explaintest.ToolJob(helm, map[string]string{"helm.sh/hook": "pre-install, pre-upgrade"}),
 		"PreSync hook of Application shop of Argo CD":          explaintest.ToolJob(nil, map[string]string{"argocd.argoproj.io/hook": "PreSync", "argocd.argoproj.io/tracking-id": "shop:batch/Job:ns/train"}),
 		"pre-install hook of Application shop of Argo CD":      explaintest.ToolJob(helm, map[string]string{"helm.sh/hook": "pre-install", "argocd.argoproj.io/tracking-id": "shop:batch/Job:ns/train"}),

@@ -130,29 +130,45 @@ func (f *Failure) KnownError(in *facts.Facts) *meaning.KnownError {
 	return meaning.KnownErrorIn(c.ExitCode, in.LogOf(f.Pod.Name, c.Name)...)
 }
 
-// lastLine returns the last line of the log of the failed container that may say why it failed, "" if there is none.
-func (f *Failure) lastLine(in *facts.Facts) string {
+// lastLine returns the last line of the log of the failed container that may say why it failed, "" if there is none, with its sign.
+func (f *Failure) lastLine(in *facts.Facts) (string, meaning.LineSign) {
 	c := f.erring()
 	if c == nil {
-		return ""
+		return "", meaning.SignError
 	}
 	return meaning.LastLineOf(c.ExitCode, in.LogOf(f.Pod.Name, c.Name))
 }
 
+// isRead reports whether the failed container has a message, or a log that was read.
+func (f *Failure) isRead(in *facts.Facts) bool {
+	c := f.erring()
+	return f.Message() != "" || c != nil && in.TailOf(f.Pod.Name, c.Name) != nil
+}
+
 // words returns the line that best explains why the container failed, from its message or else from its log; "" without one.
 func (f *Failure) words(in *facts.Facts) string {
-	return cmp.Or(meaning.LastLine(strings.Split(f.Message(), "\n")), f.lastLine(in))
+	line, _ := f.lastLine(in)
+	return cmp.Or(meaning.LastLine(strings.Split(f.Message(), "\n")), line)
+}
+
+// Unknown returns the words with which the failed container reports an error, and its log.
+func (f *Failure) Unknown(in *facts.Facts) *meaning.Clue {
+	clue := &meaning.Clue{Words: f.words(in)}
+	if c := f.erring(); c != nil {
+		clue.Log = in.LogOf(f.Pod.Name, c.Name)
+	}
+	return clue
 }
 
 // IsUnexplained reports whether nothing shows why the failed container exited: it has no message, and its log was read and has
-// no line that may show it.
+// no line that may show it, or ends without an error.
 func (f *Failure) IsUnexplained(in *facts.Facts) bool {
 	c := f.erring()
 	if c == nil || f.Message() != "" {
 		return false
 	}
-	lines, read := in.ReadLogOf(f.Pod.Name, c.Name)
-	return read && meaning.LastLineOf(c.ExitCode, lines) == ""
+	line, sign := f.lastLine(in)
+	return in.TailOf(f.Pod.Name, c.Name) != nil && (line == "" || sign == meaning.SignNoError)
 }
 
 // maxSearched is the maximum number of failures of a group to search for errors: a huge Job may have thousands.

@@ -131,11 +131,14 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 		if f.Pod.Index >= 0 {
 			indexes = append(indexes, f.Pod.Index)
 		}
+		if f.isRead(in) {
+			c.Read++
+		}
 		if c.Message == "" {
 			c.Message = f.Message()
 		}
 		if c.Message == "" && c.LastLine == "" && i < maxSearched {
-			c.LastLine = f.lastLine(in)
+			c.LastLine, c.LineSign = f.lastLine(in)
 		}
 	}
 	c.Silent = latest.IsUnexplained(in)
@@ -158,7 +161,8 @@ func (g *Group) OriginOfCollision(in *facts.Facts) *Failure {
 // addRetry gives the cause the words of the first attempt, if the latest one ended because of what an earlier one had left.
 func (g *Group) addRetry(in *facts.Facts, c *explain.Cause) {
 	if first := g.OriginOfCollision(in); first != nil {
-		c.Retry, c.Message, c.LastLine, c.Error = g.Failures[0].words(in), first.Message(), first.lastLine(in), first.KnownError(in)
+		c.Retry, c.Message, c.Error = g.Failures[0].words(in), first.Message(), first.KnownError(in)
+		c.LastLine, c.LineSign = first.lastLine(in)
 		if c.Error != nil {
 			c.Meaning = c.Error.Text()
 		}

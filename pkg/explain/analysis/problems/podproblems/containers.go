@@ -188,13 +188,14 @@ func addLastRun(in *facts.Facts, pod *input.Pod, p *explain.Problem, c *input.Co
 	if limit := in.MemoryLimit(c); c.Reason == cause.OOMKilled && limit.Value != "" {
 		p.Run.MemoryLimit = &limit
 	}
-	lines := p.Details
-	if c.Reason == cause.OOMKilled || facts.IsStopped(c) && len(lines) == 0 {
+	if c.Reason == cause.OOMKilled || facts.IsStopped(c) && len(p.Details) == 0 {
 		return // It did not end because of an error in its log.
 	}
-	if p.Start.Error = facts.EndErrorIn(c); len(lines) == 0 {
-		lines = in.LogOf(pod.Name, c.Name)
-		p.Start.Error = cmp.Or(p.Start.Error, meaning.KnownErrorIn(c.ExitCode, lines...))
+	if p.Start.Error = facts.EndErrorIn(c); len(p.Details) > 0 {
+		p.Run.LastLine, _ = meaning.LastLineOf(c.ExitCode, p.Details)
+		return
 	}
-	p.Run.LastLine = meaning.LastLineOf(c.ExitCode, lines)
+	lines := in.LogOf(pod.Name, c.Name)
+	p.Start.Error = cmp.Or(p.Start.Error, meaning.KnownErrorIn(c.ExitCode, lines...))
+	p.Run.LastLine, p.Run.LineSign = meaning.LastLineOf(c.ExitCode, lines)
 }

@@ -1,0 +1,308 @@
+package meaning
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// Clue is an error that no row knows: the words that an answer quotes, and the end of the log that has them.
+type Clue struct {
+	Words string
+	Log   []string
+}
+
+// clues return advice by what an error names, or "", and whether that is in the pod template: what it asks for in so many words; a
+// variable, file, option or value of the template; the status of a response. What a program itself advises is better than a weak one.
+var clues = []struct {
+	advise           func(q *Clue, c *Container) string
+	ofTemplate, weak bool
+}{
+	{namedField, true, false}, {askedFor, false, false}, {undefinedReference, true, false}, {namedVariable, true, false}, {namedFile, true, false},
+	{namedOption, true, false}, {responseStatus, false, false}, {namedValue, true, true}, {namedServer, false, true},
+}
+
+// Advice returns advice on the error, with what the program itself advises, and whether it is about the pod template; "" if the error
+// names nothing of the template and the program advises nothing.
+func (q *Clue) Advice(c Container) (text string, ofTemplate bool) {
+	if q.Words == "" {
+		return "", false
+	}
+	own := q.ownAdvice()
+	for _, clue := range clues {
+		if clue.weak && own != "" {
+			break
+		}
+		if text := clue.advise(q, &c); text != "" {
+			return wording.Join("; its log advises: ", text, own), clue.ofTemplate
+		}
+	}
+	if own == "" {
+		return "", false
+	}
+	return "do what its log advises: " + own, false
+}
+
+var (
+	// hint matches a sentence in which a program says what to do.
+	hint = lazyregexp.New(`^(?i:(?:hint|suggestion|tip|solution|remedy|resolution): |(?:please|alternatively|you (?:can|may|must|need to|should|have to)|to \w+(?: \w+){0,6}, (?:call|run|use|set)|to (?:fix|resolve|solve|avoid|enable|disable|ignore|override|use|update)|either|try|consider|make sure|ensure|did you (?:mean|forget)|if you (?:choose|want|wish|need|intend|trust))\b)`)
+	// definite matches what a reader can do at once: an option, a variable, a command in quotes, or a verb that changes something.
+	definite = lazyregexp.New("(?:^|[\\s'\"(=])--[a-z][\\w-]+|\\b[A-Z]{2,}_[A-Z0-9_]+\\b|`[^`]+`|'[\\w./-]+ [^']+'|(?i:\\b(?:set|specify|provide|install|enable|disable|mount|grant|upgrade|create|increase|raise|remove|delete|rename)\\b)")
+	// idle matches advice on reading or reporting.
+	idle = lazyregexp.New(`(?i)--?help\b|\bmore (?:info|detail)|\breport\b|\bbug\b|\bissues?\b|documentation|\bdocs\b|https?://|stack ?trace|debug|verbose|contact|support|complete log|--upgrade pip|\bnotice\b|again later|\bcheck (?:your|the) (?:PATH|log)`)
+	// errorPrefix matches the level before a message.
+	errorPrefix = lazyregexp.New(`^(?i:fatal|error|panic|exception)\W+ `)
+	// sentenceEnd separates the sentences of a line.
+	sentenceEnd = lazyregexp.New(`[.;!] +|, (?:or|and) (?:try|set|use) `)
+)
+
+// Lines that are searched for the advice of a program, before its error and in all, and the length of what is quoted.
+const (
+	maxAdviceLines = 12
+	maxAdvice      = 120
+)
+
+// firstText returns the first line that has more than a frame.
+func firstText(lines []string) string {
+	for _, line := range lines {
+		if text := strings.Trim(line, " \t│|"); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// sentencesIn returns the sentences of a line.
+func sentencesIn(text string) (all []string) {
+	from := 0
+	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
+		all = append(all, text[from:at[0]])
+		from = at[1]
+	}
+	return append(all, text[from:])
+}
+
+// ownAdvice returns the sentence in which the program says what to do, "" if there is none.
+func (q *Clue) ownAdvice() string {
+	lines := append([]string{q.Words}, q.Log[max(0, len(q.Log)-maxAdviceLines):]...)
+	for i, line := range lines {
+		text := strings.TrimSpace(readLine(line).text)
+		if strings.HasSuffix(text, ":") && i > 0 { // The command is in the next line.
+			text += " " + firstText(lines[i+1:])
+		}
+		for _, sentence := range sentencesIn(text) {
+			sentence = strings.Trim(errorPrefix.ReplaceAllString(sentence, ""), " -*•>|│.")
+			if hint.MatchString(sentence) && definite.MatchString(sentence) && !idle.MatchString(sentence) {
+				return wording.Quoted(wording.Shorten(sentence, maxAdvice))
+			}
+		}
+	}
+	return ""
+}
+
+// askedFor is the clue of a phrase.
+func askedFor(q *Clue, c *Container) string {
+	for i := range asks {
+		if m := asks[i].phrase.FindStringSubmatch(q.Words); m != nil {
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.argumentsText(), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText()}
+			for n, group := range m[1:] {
+				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
+			}
+			return wording.Insert(asks[i].advice, pairs...)
+		}
+	}
+	return ""
+}
+
+// missingField matches the first field that settings of Pydantic lack, which come from variables.
+var missingField = lazyregexp.New(`validation errors? for \w*(?:Settings|Config)\w*\W+(\w+)\b.*(?i:field required)`)
+
+// namedField is the clue of a field of settings without a value.
+func namedField(q *Clue, c *Container) string {
+	field := missingField.Group(q.Words)
+	if field == "" {
+		return ""
+	}
+	text := variableAdvice(&KnownError{Subject: strings.ToUpper(field)}, *c)
+	return text + "; settings of Pydantic come from variables, some with a prefix before their names"
+}
+
+// reference matches a reference to a variable in the value of another.
+var reference = lazyregexp.New(`\$\(([A-Za-z_]\w*)\)`)
+
+// undefinedReference is the clue of a variable that refers to one which the template does not define: it keeps the reference as text.
+func undefinedReference(_ *Clue, c *Container) string {
+	if len(c.Sources) > 0 {
+		return "" // They may define it.
+	}
+	for i := range c.Variables {
+		v := &c.Variables[i]
+		for _, m := range reference.FindAllStringSubmatch(v.Value, -1) {
+			defined := func(other Variable) bool { return other.Name == m[1] }
+			if !strings.Contains(v.Value, "$$("+m[1]) && !slices.ContainsFunc(c.Variables[:i], defined) && !strings.HasSuffix(m[1], "_SERVICE_HOST") && !strings.Contains(m[1], "_SERVICE_PORT") {
+				return fmt.Sprintf("define variable %s before %s in env of container %s: the value of %s refers to it as $(%s), and keeps that text", m[1], v.Name, c.Name, v.Name, m[1])
+			}
+		}
+	}
+	return ""
+}
+
+// constants matches words that may be names of variables.
+var constants = lazyregexp.New(`\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b`)
+
+// namedVariable is the clue of a variable of the pod template.
+func namedVariable(q *Clue, c *Container) string {
+	for _, m := range constants.FindAllStringSubmatch(q.Words, -1) {
+		if v := c.variable(m[0]); v != nil {
+			return "correct " + c.placeOf(v)
+		}
+	}
+	return ""
+}
+
+// missingWords and readingWords match what errors say about files that do not exist, and about files whose content is wrong.
+var missingWords = lazyregexp.New(`(?i)not exist|not found|no such|(?:cannot|can't|could not|unable to|failed to) (?:find|open|read|load|stat|access|locate)|missing|not a (?:file|directory)`)
+
+// deniedWords matches what errors say about files that the user of the container may not use.
+var deniedWords = lazyregexp.New(`(?i)permission denied|operation not permitted|EACCES|EPERM`)
+
+// namedFile is the clue of a file below a mount, or of one that is missing.
+func namedFile(q *Clue, c *Container) string {
+	e := &KnownError{Subject: fileIn(q.Words, c)}
+	in := mountOf(e.Subject, c.Mounts)
+	switch {
+	case e.Subject == "":
+		return ""
+	case deniedWords.MatchString(q.Words):
+		return accessAdvice(e, *c)
+	case missingWords.MatchString(q.Words):
+		return e.FileAdvice(*c, c.Mounts)
+	case in != nil && in.Directory != "":
+		return fmt.Sprintf("check %s on the node, which container %s has at %s", in.Directory, c.Name, in.Path)
+	case in != nil:
+		return fmt.Sprintf("check what %s has from %s", wording.Shorten(e.Subject, maxDetail), in.place(*c))
+	}
+	return ""
+}
+
+// pathsInWords finds paths, with the number of a line after those of code.
+var pathsInWords = lazyregexp.New(`(?:^|[\s'"‘“(=])(/[^\s'"’”:,;()]+/[^\s'"’”:,;()]+)(:\d+)?`)
+
+// fileIn returns the last path of the words, or one below a mount; "" if they have only places in code.
+func fileIn(words string, c *Container) (file string) {
+	for _, m := range pathsInWords.FindAllStringSubmatch(words, -1) {
+		if m[2] == "" && (file == "" || mountOf(file, c.Mounts) == nil) {
+			file = strings.TrimRight(m[1], ".")
+		}
+	}
+	return file
+}
+
+// options matches options.
+var options = lazyregexp.New(`(?:^|[\s'"=(\x60])(--?[A-Za-z][\w-]*)`)
+
+// notAccepted matches what programs say about options that they do not know.
+var notAccepted = lazyregexp.New(`(?i)\b(?:unknown|unrecognized|unexpected|invalid|unsupported|not recognized)\b`)
+
+// namedOption is the clue of an option in the command of the container.
+func namedOption(q *Clue, c *Container) string {
+	for _, m := range options.FindAllStringSubmatch(q.Words, -1) {
+		if c.hasArgument(m[1]) || notAccepted.MatchString(q.Words) {
+			return usageAdvice(&KnownError{Subject: m[1]}, *c)
+		}
+	}
+	return ""
+}
+
+// status matches the status of a response of HTTP.
+var status = lazyregexp.New(`(?i)\b(?:status(?:[ _]?code)?|response(?: code)?(?: is)?|returned error|HTTP(?:/\d(?:\.\d)?)?|code|error)\W{1,3}([45]\d\d)\b|\b([45]\d\d) (?:Bad Request|Unauthorized|Forbidden|Not Found|Method Not Allowed|Conflict|Gone|Unprocessable|Too Many|Internal Server|Bad Gateway|Service Unavailable|Gateway Time)`)
+
+// statuses say what to do about a status: "{server}" is the server, or "the server".
+var statuses = map[string]string{
+	"400": unsupported, "405": unsupported, "422": unsupported, "501": unsupported,
+	"401": "check the credentials that {server} does not accept: {credentials}", "403": "have {server} allow this to the account that the program logs in with: {credentials}",
+	"404": "correct {address}, as {server} does not have what the program asks for, or use an image that fits its version", "410": "correct {address}, as {server} no longer has what the program asks for",
+	"409": "find out what exists at {server} already, and have the program accept it or use another name", "429": "wait until {server} accepts requests again, or send fewer of them",
+}
+
+const (
+	unsupported = "find out whether {server} supports this request: its version, or another product in its place, may not; use an image for it (container {container} has {image}), or turn off what needs it"
+	ofServer    = "read the log of {server}, which failed to answer: the cause is there, not in this Job"
+)
+
+// maxStatusLines is the number of lines at the end of a log that are searched for the status of a response.
+const maxStatusLines = 5
+
+// responseStatus is the clue of the status of a response, in the error or just before it.
+func responseStatus(q *Clue, c *Container) string {
+	lines := append(slices.Clone(q.Log[max(0, len(q.Log)-maxStatusLines):]), q.Words)
+	slices.Reverse(lines)
+	for _, line := range lines {
+		code := status.Group(line)
+		if code == "" {
+			continue
+		}
+		advice := statuses[code]
+		if advice == "" && code[0] == '5' {
+			advice = ofServer
+		}
+		server := "the server"
+		if host := urlHost.Group(line); host != "" {
+			server = host
+		}
+		return wording.Insert(advice, "{server}", server, "{container}", c.Name, "{image}", c.Image, "{credentials}", c.credentialsText(), "{address}", cmp.Or(c.addresses(), "the address or the name"))
+	}
+	return ""
+}
+
+// noServer matches what programs say about a server that they do not reach, without its address.
+var noServer = lazyregexp.New(`(?i)timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:reset|closed|aborted|lost)|broken pipe|no (?:brokers|servers?|hosts?) (?:are )?available|is (?:unavailable|not (?:available|ready|reachable))`)
+
+// namedServer is the clue of a server that the pod template has.
+func namedServer(q *Clue, c *Container) string {
+	if addresses := c.addresses(); addresses != "" && noServer.MatchString(q.Words) {
+		return "check whether the program reaches its server, and whether that was ready when the Job started: " + addresses
+	}
+	return ""
+}
+
+// urlHost finds the host in a URL.
+var urlHost = lazyregexp.New(`https?://(?:[^\s/@]+@)?([^\s/?#"'\])]+)`)
+
+// values matches words that may be values: hosts, addresses, and what is in quotes.
+var values = lazyregexp.New(`["'\x60“]([\w][\w.:/@-]{3,60})["'\x60”]|\b([a-z][\w-]*(?:\.[\w-]+)+(?::\d+)?)\b|\b([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b`)
+
+// namedValue is the clue of a word that is the value of a variable, or an argument.
+func namedValue(q *Clue, c *Container) string {
+	for _, m := range values.FindAllStringSubmatch(q.Words, -1) {
+		word := m[1] + m[2] + m[3]
+		if name := c.variableWith(word); name != "" {
+			return fmt.Sprintf("correct %s, if it is wrong, in variable %s of container %s", wording.Shorten(word, maxDetail), name, c.Name)
+		}
+		if c.hasArgument(word) {
+			return fmt.Sprintf("correct %s, if it is wrong, in the command or args of container %s", wording.Shorten(word, maxDetail), c.Name)
+		}
+	}
+	return ""
+}
+
+// ofTemplate are the kinds of errors that a change of the pod template resolves, and elsewhere those that it most likely does not.
+var (
+	ofTemplate = []ErrorKind{
+		ErrorVariable, ErrorSetting, ErrorUsage, ErrorScript, ErrorReadOnly, ErrorPermission, ErrorOwnership, ErrorSharedMemory, ErrorModuleMissing, ErrorRuntimeVersion,
+		ErrorLibraryVersion, ErrorClientVersion, ErrorHeapSize, ErrorOutOfMemory, ErrorNoCredentials,
+	}
+	elsewhere = []ErrorKind{ErrorEarlierState, ErrorRateLimit, ErrorGPUFault, ErrorCollective, ErrorServerRules, ErrorWebhook}
+)
+
+// IsOfTemplate reports whether a change of the pod template resolves the error.
+func (e *KnownError) IsOfTemplate() bool { return e != nil && slices.Contains(ofTemplate, e.Kind) }
+
+// IsElsewhere reports whether the cause of the error is most likely not in the pod template.
+func (e *KnownError) IsElsewhere() bool {
+	return e != nil && (slices.Contains(elsewhere, e.Kind) || e.IsOfAPIServer())
+}
