@@ -12,7 +12,6 @@ import (
 // Advice on failures, and on a Job that failed.
 const (
 	NothingToDo         = "nothing has to be done if the output of the pod that succeeded is right: failed pods of a complete Job do not count"
-	NothingToFix        = "nothing has to be fixed: the pod never ran, and another one did its work"
 	EndIgnoredFailures  = "set activeDeadlineSeconds, or change the action of the rule to Count: ignored failures are retried forever"
 	SetCompletions      = "to have failed pods replaced until enough have succeeded, {recreate} with completions: without it, no pod is created after the first success"
 	RaiseOn             = "if the command no longer runs, continue what it began"
