@@ -47,6 +47,7 @@ const (
 	StepGone             StepKind = "Gone"                 // the Job is being deleted
 	StepBlocked          StepKind = "Blocked"              // nothing happens: a Problem blocks the whole Job
 	StepRequeue          StepKind = "Requeue"              // Kueue tries again to admit the Job
+	StepRoom             StepKind = "Room"                 // Kueue starts the Job when it has room for it
 	StepTerminated       StepKind = "Terminated"           // the grace periods of all pods are over
 	StepEnd              StepKind = "End"                  // the terminal Condition
 	StepBackoff          StepKind = "Backoff"              // a Wait

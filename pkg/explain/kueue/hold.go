@@ -28,6 +28,10 @@ const (
 	QueueStopped     HoldKind = "QueueStopped"         // the LocalQueue or the ClusterQueue is stopped
 	QueueInactive    HoldKind = "QueueInactive"        // the LocalQueue or the ClusterQueue is inactive
 	NoDomains        HoldKind = "NoDomains"            // no node has the labels of the topology
+	TopologyFull     HoldKind = "TopologyFull"         // the nodes of the topology have no room for all pods
+	TopologyMismatch HoldKind = "TopologyMismatch"     // the flavor lacks the topology level of the annotation
+	TopologyRequired HoldKind = "TopologyRequired"     // the flavor takes only pods with such annotations
+	PodsNotReady     HoldKind = "PodsNotReady"         // pods of other Jobs are not ready yet
 	Deactivated      HoldKind = "Deactivated"          // spec.active of the Workload is false
 	UntoleratedTaint HoldKind = "UntoleratedTaint"     // the pods do not tolerate a taint of the flavor
 	NotSelected      HoldKind = "NamespaceNotSelected" // the ClusterQueue does not select the namespace
@@ -52,8 +56,9 @@ type Hold struct {
 	Flavor   string `json:"flavor,omitempty"`
 	Missing  string `json:"missing,omitempty"`
 	Most     string `json:"most,omitempty"`
-	// Also are the other resources that lack unused quota in the flavor (QuotaInUse).
-	Also []Shortage `json:"also,omitempty"`
+	// Also are the other resources that lack unused quota in the flavor (QuotaInUse). Others are the reasons against the other flavors.
+	Also   []Shortage    `json:"also,omitempty"`
+	Others []OtherFlavor `json:"others,omitempty"`
 	// QueueKind is LocalQueue or ClusterQueue, and QueueName the name of the queue that is missing or stopped.
 	QueueKind string `json:"queueKind,omitempty"`
 	QueueName string `json:"queueName,omitempty"`
@@ -69,26 +74,14 @@ type Hold struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Shortage is a resource without enough unused quota, with the additional amount needed, "" if that is unknown.
-type Shortage struct {
-	Resource string `json:"resource"`
-	Missing  string `json:"missing,omitempty"`
-}
-
-func (s *Shortage) text() string {
-	if s.Missing == "" {
-		return s.Resource
-	}
-	return s.Resource + " (" + s.Missing + " more needed)"
-}
-
 // holdRow is one kind of reason.
 type holdRow struct {
 	kind    HoldKind
 	pattern *regexp.Regexp // nil if the state of the Workload shows the reason
-	// text is a sentence without a full stop, see Hold.Text; quotes is set if the message adds to it.
-	text, advice string
-	quotes       bool
+	// text is a sentence without a full stop, see Hold.Text; quotes is set if the message adds to it. other is a clause about one of several
+	// flavors.
+	text, advice, other string
+	quotes              bool
 }
 
 const (
@@ -103,24 +96,27 @@ const (
 var holds = []holdRow{
 	{
 		kind:    Preempting,
-		pattern: regexp.MustCompile(`insufficient unused quota for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:, (?P<missing>\S+) more needed)?.*Pending the preemption of \d+ workload`),
+		pattern: regexp.MustCompile(`insufficient unused quota(?: in cohort)? for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:, (?P<missing>\S+) more needed)?.*Pending the preemption of \d+ workload`),
 		text:    suspended + " and preempts others for it: {queue} has too little unused quota for {shortages}",
 		advice:  "wait until the pods of the preempted workloads have ended; if that takes long, find out which of them do not end",
 	},
 	{
 		kind:    QuotaInUse,
-		pattern: regexp.MustCompile(`insufficient unused quota for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:, (?P<missing>\S+) more needed)?`),
+		pattern: regexp.MustCompile(`insufficient unused quota(?: in cohort)? for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:, (?P<missing>\S+) more needed)?`),
 		text:    suspended + ": {queue} has too little unused quota for {shortages}", advice: askQueue,
+		other: "it has too little for {shortages}",
 	},
 	{
 		kind:    BorrowingLimit,
 		pattern: regexp.MustCompile(`borrowing limit for (?P<resource>\S+) in flavor (?P<flavor>\S+) exceeded`),
 		text:    suspended + ": {queue} may not borrow more quota for {resource} in flavor {flavor}", advice: askQueue,
+		other: "it may not borrow more for {resource} in flavor {flavor}",
 	},
 	{
 		kind:    QuotaTooSmall,
 		pattern: regexp.MustCompile(`insufficient quota for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:.*?> maximum capacity(?: \((?P<most>[^\s)]+)\))?)?`),
 		text:    suspended + ": it requests more {resource} than the quota of {queue} has in flavor {flavor}{(most)}", advice: requestLess,
+		other: "flavor {flavor} has less {resource} in all than the Job requests{(most)}",
 	},
 	{
 		kind:    NoResource,
@@ -133,6 +129,7 @@ var holds = []holdRow{
 		pattern: regexp.MustCompile(`untolerated taint \{(?P<taint>[^}]+)\} in flavor (?P<flavor>[^\s,;]+)`),
 		text:    suspended + ": its pods do not tolerate the taint {taint} of flavor {flavor}",
 		advice:  "waiting does not help: {recreate} with a toleration for {taint}, or use a queue with another flavor",
+		other:   "its pods do not tolerate the taint {taint} of flavor {flavor}",
 	},
 	{
 		kind:    NotSelected,
@@ -146,12 +143,14 @@ var holds = []holdRow{
 		pattern: regexp.MustCompile(`flavor (?P<flavor>[^\s,;]+) doesn't match node affinity`),
 		text:    suspended + ": its nodeSelector or affinity does not match the nodes of flavor {flavor}",
 		advice:  "waiting does not help: {recreate} with a nodeSelector and affinity that match the nodeLabels of a flavor, or use a queue with another flavor",
+		other:   "flavor {flavor} does not match its nodeSelector or affinity",
 	},
 	{
 		kind:    FlavorMissing,
 		pattern: regexp.MustCompile(`flavor (?P<flavor>[^\s,;]+) not found`),
 		text:    suspended + ": ResourceFlavor {flavor}, which the ClusterQueue of {queue} names, does not exist",
 		advice:  "waiting does not help: have the ResourceFlavor created, or removed from the ClusterQueue",
+		other:   "ResourceFlavor {flavor} does not exist",
 	},
 	{
 		kind:    InvalidRequests,
@@ -192,6 +191,35 @@ var holds = []holdRow{
 		advice:  "label the nodes that the ResourceFlavor selects with {resource}, or correct its Topology; nodes that are not ready do not count",
 	},
 	{
+		kind:    TopologyFull,
+		pattern: regexp.MustCompile(`topology "(?P<queuename>[^"]+)" (?:doesn't allow to fit any of|allows to fit only (?P<most>\d+) out of) (?P<missing>\d+) (?P<resource>pod|slice)\(s\)`),
+		text:    suspended + ": topology {name} has room for {fit}{(excluded)}",
+		advice: "wait until pods on the nodes of the topology end, or {recreate} with smaller requests; with the annotation kueue.x-k8s.io/podset-preferred-topology " +
+			"in place of podset-required-topology, its pods need not fit into one domain",
+		other: "topology {name} has room for {fit}",
+	},
+	{
+		kind:    TopologyMismatch,
+		pattern: regexp.MustCompile(`Flavor "(?P<flavor>[^"]+)" (?:does not support TopologyAwareScheduling|does not contain the requested level)|no requested topology level: (?P<resource>[^\s,;]+)`),
+		text:    suspended + ": {topology} does not have {level} that its annotation asks for",
+		advice: "waiting does not help: compare the annotations kueue.x-k8s.io/podset-required-topology and podset-preferred-topology of the pod template " +
+			"with topologyName of the ResourceFlavor and the levels of that Topology",
+		other: "{topology} does not have {level} that its annotation asks for",
+	},
+	{
+		kind:    TopologyRequired,
+		pattern: regexp.MustCompile(`Flavor "(?P<flavor>[^"]+)" supports only TopologyAwareScheduling`),
+		text:    suspended + ": flavor {flavor} takes only pods that ask for a topology",
+		advice:  "waiting does not help: {recreate} with the annotation kueue.x-k8s.io/podset-preferred-topology in the pod template, or use a queue with another flavor",
+		other:   "flavor {flavor} takes only pods that ask for a topology",
+	},
+	{
+		kind:    PodsNotReady,
+		pattern: regexp.MustCompile(`(?i)waiting for all admitted workloads to be in (?:the )?PodsReady condition`),
+		text:    suspended + " until the pods of all admitted workloads are ready (waitForPodsReady in its configuration)",
+		advice:  "find the admitted workload whose pods are not ready, and what keeps them from starting; Kueue then admits the next one",
+	},
+	{
 		kind:    FailedChecks,
 		pattern: regexp.MustCompile(`failed admission checks?`),
 		text:    suspended + ": {checks}",
@@ -217,12 +245,17 @@ var holds = []holdRow{
 	{kind: Other, text: suspended + "{(queue)}", quotes: true, advice: readWorkload},
 }
 
-// shortage matches a resource, a flavor and the amount that is missing.
-var shortage = regexp.MustCompile(`insufficient unused quota for (\S+) in flavor ([^\s,;]+)(?:, (\S+) more needed)?`)
-
 func (h *Hold) row() *holdRow {
 	return cmp.Or(lists.First(holds, func(r *holdRow) bool { return r.kind == h.Kind }), &holds[len(holds)-1])
 }
+
+// Passes reports whether Kueue starts the Job when others have ended, without a change.
+func (h *Hold) Passes() bool {
+	return slices.Contains([]HoldKind{QuotaInUse, Preempting, BorrowingLimit, TopologyFull, PodsNotReady}, h.Kind)
+}
+
+// Requeues reports whether Kueue queues the Job again by itself.
+func (h *Hold) Requeues() bool { return h.Kind == FailedChecks || h.Kind == Evicted }
 
 const podsReadyTimeout = "PodsReadyTimeout"
 
@@ -233,29 +266,11 @@ var evictions = map[string]string{
 	"NodeFailures": "its nodes failed",
 }
 
-// shortages names the resources that lack unused quota, and the flavor.
-func (h *Hold) shortages() string {
-	first := Shortage{h.Resource, h.Missing}
-	if len(h.Also) == 0 {
-		missing, _ := strings.CutPrefix(first.text(), h.Resource)
-		return h.Resource + " in flavor " + h.Flavor + missing
-	}
-	all := []string{first.text()}
-	for i := range h.Also {
-		all = append(all, h.Also[i].text())
-	}
-	return wording.Enumerate(all, "and") + " in flavor " + h.Flavor
-}
-
 // Text explains why Kueue does not admit what the words name, a Job or its owner, in the queue, which may be "", and returns the part of the message to add.
 func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 	named, inQueue := "its queue", ""
 	if queue != "" {
 		named, inQueue = "queue "+queue, " (queue "+queue+")"
-	}
-	most := ""
-	if h.Most != "" {
-		most = " (at most " + h.Most + ")"
 	}
 	row, since, checks := h.row(), "", checksText(h.Checks)
 	if h.Since != nil {
@@ -264,8 +279,8 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 	if row.quotes && evictions[h.Reason] == "" {
 		message = h.Message
 	}
-	return wording.Insert(row.text, "{it}", it, "{taint}", h.Taint, "{since}", since, "{(reason)}", wording.InBrackets(wording.Join(": ", h.Reason, evictions[h.Reason])), "{queue}", named, "{(queue)}", inQueue, "{resource}", h.Resource, "{flavor}", h.Flavor, "{shortages}", h.shortages(),
-		"{(most)}", most, "{kind and name}", wording.Join(" ", h.QueueKind, h.QueueName), "{kind}", h.QueueKind, "{name}", h.QueueName, "{checks}", checks, "{: checks}", inColon(checks)), message
+	return wording.Insert(h.fill(row.text), "{it}", it, "{since}", since, "{(reason)}", wording.InBrackets(wording.Join(": ", h.Reason, evictions[h.Reason])), "{queue}", named, "{(queue)}", inQueue,
+		"{kind and name}", wording.Join(" ", h.QueueKind, h.QueueName), "{kind}", h.QueueKind, "{checks}", checks, "{: checks}", inColon(checks)), message
 }
 
 // Advice returns advice on the reason.
@@ -273,7 +288,7 @@ func (h *Hold) Advice() string {
 	if h.Kind == Evicted && h.Reason == podsReadyTimeout {
 		return "find out why its pods were not ready in time, or have the timeout (waitForPodsReady) in Kueue's configuration raised; Kueue queues it again by itself"
 	}
-	return wording.Insert(h.row().advice, "{taint}", h.Taint, "{resource}", h.Resource)
+	return h.fill(h.row().advice)
 }
 
 // maxText is the maximum length of a check's message in a sentence, in characters.
@@ -355,42 +370,29 @@ func (h *Hold) withQuota(w *Workload, evicted *metav1.Condition) *Hold {
 // readMessage sets the kind of the hold and its details from Kueue's message.
 func (h *Hold) readMessage() {
 	h.Kind = Other
-	for _, known := range holds {
-		if known.pattern == nil {
-			continue
+	for i := range holds {
+		if known := &holds[i]; known.pattern != nil && known.pattern.MatchString(h.Message) {
+			h.read(known, known.pattern.FindStringSubmatch(h.Message))
+			h.addShortages()
+			h.addOthers()
+			return
 		}
-		m := known.pattern.FindStringSubmatch(h.Message)
-		if m == nil {
-			continue
-		}
-		h.Kind = known.kind
-		for field, at := range map[string]*string{
-			"resource": &h.Resource, "flavor": &h.Flavor, "missing": &h.Missing, "most": &h.Most,
-			"queuekind": &h.QueueKind, "queuename": &h.QueueName, "taint": &h.Taint,
-		} {
-			if i := known.pattern.SubexpIndex(field); i >= 0 {
-				*at = strings.TrimRight(m[i], ".")
-			}
-		}
-		h.addShortages()
-		break
-	}
-	if parts := strings.Fields(h.Taint); len(parts) > 2 { // Kueue writes {key value effect time}.
-		h.Taint = parts[0] + "=" + parts[1] + ":" + parts[2]
 	}
 }
 
-// addShortages adds the other resources that Kueue's message names. Other flavors are alternatives.
-func (h *Hold) addShortages() {
-	if h.Kind != QuotaInUse && h.Kind != Preempting {
-		return
+// read sets the kind and the details from a match of the row's pattern.
+func (h *Hold) read(known *holdRow, match []string) {
+	h.Kind = known.kind
+	fields := map[string]*string{
+		"resource": &h.Resource, "flavor": &h.Flavor, "missing": &h.Missing, "most": &h.Most, "queuekind": &h.QueueKind, "queuename": &h.QueueName, "taint": &h.Taint,
 	}
-	for _, m := range shortage.FindAllStringSubmatch(h.Message, -1) {
-		also := Shortage{Resource: m[1], Missing: m[3]}
-		seen := also.Resource == h.Resource || slices.ContainsFunc(h.Also, func(s Shortage) bool { return s.Resource == also.Resource })
-		if strings.TrimRight(m[2], ".") == h.Flavor && !seen {
-			h.Also = append(h.Also, also)
+	for i, name := range known.pattern.SubexpNames() {
+		if field := fields[name]; field != nil && match[i] != "" {
+			*field = strings.TrimRight(match[i], ".")
 		}
+	}
+	if parts := strings.Fields(h.Taint); known.kind == UntoleratedTaint && len(parts) > 2 { // Kueue writes {key value effect time}.
+		h.Taint = parts[0] + "=" + parts[1] + ":" + parts[2]
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 func TestEveryHoldHasWords(t *testing.T) {
-	kinds := []HoldKind{Preempting, QuotaInUse, QuotaTooSmall, NoResource, BorrowingLimit, NoQueue, QueueMissing, QueueStopped, QueueInactive, NoDomains, Deactivated, UntoleratedTaint, NotSelected, FlavorMismatch, FlavorMissing, InvalidRequests, NotResumed, Evicted, NotRequeued, AdmissionChecks, FailedChecks, Other}
+	kinds := []HoldKind{Preempting, QuotaInUse, QuotaTooSmall, NoResource, BorrowingLimit, NoQueue, QueueMissing, QueueStopped, QueueInactive, NoDomains, TopologyFull, TopologyMismatch, TopologyRequired, PodsNotReady, Deactivated, UntoleratedTaint, NotSelected, FlavorMismatch, FlavorMissing, InvalidRequests, NotResumed, Evicted, NotRequeued, AdmissionChecks, FailedChecks, Other}
 	assert.Equal(t, len(holds), len(kinds), "rows")
 	for _, kind := range kinds {
 		h := Hold{Kind: kind}
@@ -56,10 +56,38 @@ func TestAllResourcesWithoutUnusedQuotaAreNamed(t *testing.T) {
 	for message, want := range map[string]string{
 		"insufficient unused quota for cpu in flavor a100, 2 more needed, insufficient unused quota for memory in flavor a100, 2Gi more needed": "cpu (2 more needed) and memory (2Gi more needed) in flavor a100",
 		"insufficient unused quota for cpu in flavor spot, 2 more needed, insufficient unused quota for cpu in flavor other, 3 more needed":     "cpu in flavor spot (2 more needed)",
+		"insufficient unused quota in cohort for cpu in flavor spot, 1 more needed":                                                             "cpu in flavor spot (1 more needed)",
 		"insufficient unused quota for cpu in flavor spot, insufficient unused quota for memory in flavor spot.":                                "cpu and memory in flavor spot",
 	} {
 		w := Workload{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Message: message}}}
 		text, _ := HoldOf(&w).Text("the Job", "ml", time.Time{})
 		assert.Equal(t, text, "Kueue keeps the Job suspended: queue ml has too little unused quota for "+want, message)
+	}
+}
+
+// Requirements: CLI-18
+func TestReasonsAgainstOtherFlavorsAreNamed(t *testing.T) {
+	for message, want := range map[string]string{
+		"couldn't assign flavors to pod set main: flavor spot doesn't match node affinity, insufficient unused quota for cpu in flavor on-demand, 1 more needed. Pending the preemption of 1 workload(s)":  "flavor spot does not match its nodeSelector or affinity",
+		"insufficient unused quota for cpu in flavor a, 1 more needed, insufficient unused quota for cpu in flavor b, 2 more needed, insufficient unused quota for memory in flavor b, 2Gi more needed":    "it has too little for cpu (2 more needed) and memory (2Gi more needed) in flavor b",
+		"insufficient unused quota for cpu in flavor a, 1 more needed, untolerated taint {spot true NoSchedule <nil>} in flavor b, insufficient quota for cpu in flavor c, request > maximum capacity (3)": "flavor c has less cpu in all than the Job requests (at most 3), its pods do not tolerate the taint spot=true:NoSchedule of flavor b",
+		"insufficient unused quota for cpu in flavor a": "",
+	} {
+		w := Workload{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Message: message}}}
+		assert.Equal(t, HoldOf(&w).Note(), want, message)
+	}
+}
+
+// Requirements: CLI-18
+func TestTopologiesWithoutRoomAreNamed(t *testing.T) {
+	for message, want := range map[string]string{
+		`couldn't assign flavors to pod set main: topology "racks" doesn't allow to fit any of 4 pod(s)`:                                              "topology racks has room for none of its 4 pods",
+		`topology "racks" allows to fit only 2 out of 4 pod(s). Total nodes: 6; excluded: resource "nvidia.com/gpu": 3, taint "team=a:NoSchedule": 1`: "topology racks has room for only 2 of its 4 pods: of its nodes, 3 lack free nvidia.com/gpu and 1 have taint team=a:NoSchedule",
+		`couldn't assign flavors to pod set main: Flavor "cpu" does not support TopologyAwareScheduling`:                                              "flavor cpu does not have the topology level that its annotation asks for",
+		`couldn't assign flavors to pod set main: Flavor "gpu" supports only TopologyAwareScheduling`:                                                 "flavor gpu takes only pods that ask for a topology",
+	} {
+		w := Workload{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Message: message}}}
+		text, _ := HoldOf(&w).Text("the Job", "ml", time.Time{})
+		assert.Equal(t, text, "Kueue keeps the Job suspended: "+want, message)
 	}
 }

@@ -34,6 +34,8 @@ const (
 	GroupAtMaximum   AutoscalerKind = "GroupAtMaximum"   // a node group has its maximum size
 	ClusterAtMaximum AutoscalerKind = "ClusterAtMaximum" // the cluster has its maximum of nodes or resources
 	ScaleUpFailed    AutoscalerKind = "ScaleUpFailed"    // the cloud did not add a node
+	CloudQuota       AutoscalerKind = "CloudQuota"       // the quota of the cloud is used up
+	CloudFull        AutoscalerKind = "CloudFull"        // the cloud has no such machines left
 	PoolAtLimit      AutoscalerKind = "PoolAtLimit"      // a NodePool of Karpenter has reached its limits
 	PoolsUnfit       AutoscalerKind = "PoolsUnfit"       // no NodePool of Karpenter has nodes that fit the pod
 )
@@ -68,6 +70,18 @@ var autoscalerReasons = []autoscalerRow{
 		text:    "its last attempt failed ({groups} in back-off)",
 		advice:  "find out why the cloud did not add a node, such as a quota or no capacity: the autoscaler's status and log say so; it tries again automatically",
 		command: "kubectl describe configmap cluster-autoscaler-status -n kube-system",
+	},
+	{
+		kind:    CloudQuota,
+		pattern: lazyregexp.New(`in zones? (?P<name>.+) associated with this pod failed: \w+ quota exceeded`),
+		text:    "the quota of the cloud allows no more in {name}",
+		advice:  "have the quota of the cloud raised for these machines or their GPUs, or let the pod use other ones; the autoscaler tries again automatically",
+	},
+	{
+		kind:    CloudFull,
+		pattern: lazyregexp.New(`in zones? (?P<name>.+) associated with this pod failed: \w+ out of resources`),
+		text:    "the cloud has no such machines left in {name}",
+		advice:  "let the pod use other zones or machine types, or reserve machines; the autoscaler tries again automatically",
 	},
 	{
 		kind:    PoolAtLimit,
@@ -137,6 +151,7 @@ var autoscalers = []struct {
 }{
 	{ByClusterAutoscaler, "TriggeredScaleUp", nil},
 	{ByClusterAutoscaler, "NotTriggerScaleUp", lazyregexp.New(`^pod didn't trigger scale-up(?: \([^)]*\))?(?:: ?(.*))?$`)},
+	{ByClusterAutoscaler, "FailedScaleUp", lazyregexp.New(`^(.*?)(?:\. Pod is at risk of not being scheduled\.?)?$`)},
 	{ByKarpenter, "Nominated", nil},
 	{ByKarpenter, "FailedScheduling", lazyregexp.New(`^(?:Failed to schedule pod|Could not schedule pod)(?:, (.*))?$`)},
 }

@@ -325,6 +325,14 @@ func (e *Ending) KeepAnnotation() string { return e.row().keep }
 // IsComplete reports whether the Text needs no quotation of the message.
 func (e *Ending) IsComplete() bool { return e.row().complete }
 
+// bare matches a message that only names the check of the kubelet.
+var bare = lazyregexp.New(`^(?:Pod )?Predicate \w+ failed(?:: node\(s\) .*)?$`)
+
+// Explains reports whether the Text says more than the message.
+func (e *Ending) Explains(message string) bool {
+	return predicates[e.Reason] != "" && bare.MatchString(message)
+}
+
 // Advice returns advice on an end with this message, or "".
 func (e *Ending) Advice(message string) string {
 	if advice := e.row().advice; advice != nil {
@@ -335,10 +343,15 @@ func (e *Ending) Advice(message string) string {
 
 func (e *Ending) fill(template string) string {
 	why := ""
-	if e.Reason == "NodePorts" { // The message names only the check that failed.
-		why = ": another pod on the node has its hostPort"
+	if text := predicates[e.Reason]; text != "" {
+		why = ": " + text
 	}
 	return wording.Insert(template, "{container}", e.Container, "{probe}", e.Probe, "{reason}", e.Reason, "{why}", why)
+}
+
+// predicates are the meanings of checks of the kubelet, whose messages only name them.
+var predicates = map[string]string{
+	"NodePorts": "another pod on the node has its hostPort", "NodeAffinity": "the node's labels do not match its nodeSelector or affinity",
 }
 
 func always(advice string) func(*Ending, string) string {

@@ -10,6 +10,7 @@ import (
 const (
 	RateLimit          TroubleKind = "RateLimit"          // the registry limits the rate of pulls
 	Unauthorized       TroubleKind = "Unauthorized"       // the registry denies access
+	Unauthenticated    TroubleKind = "Unauthenticated"    // the registry wants credentials
 	CloudRegistry      TroubleKind = "CloudRegistry"      // the registry of a cloud, where nodes have an identity, denies access
 	CredentialsExpired TroubleKind = "CredentialsExpired" // the credentials for the registry have expired
 	ImageNotFound      TroubleKind = "ImageNotFound"      // the registry lacks the image
@@ -26,6 +27,7 @@ const (
 	Signature          TroubleKind = "Signature"          // the signature of the image is missing or invalid
 	LayerDamaged       TroubleKind = "LayerDamaged"       // a layer arrives incomplete, or is not the one of the manifest
 	ContentMissing     TroubleKind = "ContentMissing"     // the node's container runtime has lost a layer
+	WebPage            TroubleKind = "WebPage"            // something else than the registry answers
 	OldManifest        TroubleKind = "OldManifest"        // the image has manifest schema 1
 	BlobsDenied        TroubleKind = "BlobsDenied"        // the server that has the layers denies access
 	NoDiskSpace        TroubleKind = "NoDiskSpace"        // the node has no disk space for the image
@@ -59,7 +61,7 @@ var images = []row[TroubleKind]{
 	{
 		kind: NoPlatform,
 		patterns: re(`(?i)no match for platform|no matching manifest for|no image found in (?:manifest list|image index) for architecture|` +
-			`does not match the specified platform|cannot be used on this platform`),
+			`does not match the specified platform|cannot be used on this platform|-based image is incompatible with a \S+ host`),
 		brief:  "no image for the platform",
 		text:   "cannot be pulled: it does not exist for the platform of the node",
 		advice: "build the image for the platform (operating system and architecture) of the nodes, too, or have the pods run on nodes of its platform (nodeSelector kubernetes.io/os and kubernetes.io/arch)",
@@ -94,6 +96,13 @@ var images = []row[TroubleKind]{
 		brief:    "layer lost on the node",
 		text:     "cannot be unpacked: the container runtime of its node has lost a layer",
 		advice:   "remove the image from the node (crictl rmi) and restart its container runtime, so that it pulls the layers again, or have the pod run on another node",
+	},
+	{
+		kind:     WebPage,
+		patterns: re(`unexpected media type text/html`),
+		brief:    "no registry",
+		text:     "cannot be pulled: a web page comes in place of its registry's answer",
+		advice:   "check the name of the registry, and the proxies between it and the node, one of which may ask for a login; then remove the image from the node (crictl rmi)",
 	},
 	{
 		kind:     OldManifest,
@@ -139,11 +148,21 @@ var images = []row[TroubleKind]{
 		patterns: re(`(?i)unauthorized|authorization failed|authentication required|no basic auth credentials|access denied|access forbidden|` +
 			`access to the requested resource|requested access to the resource is denied|\bdenied: |permission .*denied|\b40[13]\b|insufficient_scope`),
 		// Docker Hub tells some clients of its rate limit as unauthorized.
-		yieldsTo: []TroubleKind{RateLimit, Unreachable, CloudRegistry, CredentialsExpired, RepositoryNotFound, BlobsDenied},
+		yieldsTo: []TroubleKind{RateLimit, Unreachable, CloudRegistry, CredentialsExpired, RepositoryNotFound, BlobsDenied, Unauthenticated},
 		brief:    "access denied",
 		text:     "cannot be pulled: the registry denied access",
 		note:     "credentials are missing or wrong, or the repository does not exist",
 		bareNote: "credentials are missing (no imagePullSecrets), or the repository does not exist",
+		advice:   "give the pods credentials for the registry (imagePullSecrets of the pod template, or of its service account), and check the image's name",
+	},
+	{
+		kind:     Unauthenticated,
+		patterns: re(`(?i)\b401 Unauthorized|no basic auth credentials|authentication required|invalid username/password`),
+		yieldsTo: []TroubleKind{RateLimit, CloudRegistry, CredentialsExpired},
+		brief:    "access denied",
+		text:     "cannot be pulled: the registry denied access",
+		note:     "credentials are missing or wrong",
+		bareNote: "credentials are missing: the pod has no imagePullSecrets",
 		advice:   "give the pods credentials for the registry (imagePullSecrets of the pod template, or of its service account), and check the image's name",
 	},
 	{
@@ -193,7 +212,7 @@ var images = []row[TroubleKind]{
 	{
 		kind:     ImageNotFound,
 		patterns: re(`(?i)manifest unknown|not found|manifest for \S+ not found|\b404\b`),
-		yieldsTo: []TroubleKind{NoPlatform, Unauthorized, RepositoryNotFound, ContentMissing}, // containerd ends "no match for platform in manifest" with "not found".
+		yieldsTo: []TroubleKind{NoPlatform, Unauthorized, RepositoryNotFound, ContentMissing, WebPage}, // containerd ends "no match for platform in manifest" with "not found".
 		brief:    "image not found",
 		text:     "cannot be pulled: it does not exist in the registry",
 		advice:   "run an image that exists; or push this one, and the Job goes on",

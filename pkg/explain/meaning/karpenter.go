@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
@@ -17,8 +18,18 @@ type poolRow struct {
 // poolRows are in the reverse order of Karpenter's checks: the NodePool that passed most of them is the one that is meant for the pod.
 var poolRows = []poolRow{
 	{
-		lazyregexp.New(`no instance type (?:which )?(?:had|has) enough resources|no instance type satisfied resources`),
-		"has no instance type with enough resources",
+		lazyregexp.New(`had enough resources,? had a required offering`),
+		"has instance types that fit, but none of them in a zone and of a capacity type that it may use",
+		"allow more zones, capacity types (spot, on-demand) or instance types in the NodePool (spec.template.spec.requirements): the cloud may have none of these left",
+	},
+	{
+		lazyregexp.New(`met the scheduling requirements(?: or had a required offering)?(?:\)?$|, requirements=)|met all requirements`),
+		"has no instance type that meets the demands of the pod",
+		"compare nodeSelector and affinity of the pod, and the zones of its volumes, with the requirements of the NodePool (spec.template.spec.requirements)",
+	},
+	{
+		lazyregexp.New(`no instance type satisfied resources (\{[^}]*\})|enough resources.* resources=(\{[^}]*\})|had enough resources|has enough resources`),
+		"has no instance type with enough resources$1",
 		"lower what the pod requests, with what DaemonSets add, or allow larger instance types in the NodePool (spec.template.spec.requirements)",
 	},
 	{
@@ -71,11 +82,29 @@ func (a *Autoscaler) pools() (text, advice string) {
 	return strings.Join(clauses, ", "), advice
 }
 
+// amount matches a resource with its amount in a list of Karpenter.
+var amount = lazyregexp.New(`"([^"]+)":"([^"]+)"`)
+
+// wanted returns the resources in a list of Karpenter in brackets, and another text as it is.
+func wanted(text string) string {
+	if !strings.HasPrefix(text, "{") {
+		return text
+	}
+	var all []string
+	for _, m := range amount.FindAllStringSubmatch(text, -1) {
+		if m[1] != "pods" {
+			all = append(all, m[1]+" "+m[2])
+		}
+	}
+	return wording.InBrackets(strings.Join(all, ", "))
+}
+
 // poolClause returns a reason as the predicate of a sentence about its NodePool, advice, and the position of its row.
 func poolClause(reason string) (text, advice string, at int) {
 	for i := range poolRows {
 		if m := poolRows[i].pattern.FindStringSubmatch(reason); m != nil {
-			fill := func(template string) string { return strings.ReplaceAll(template, "$1", m[len(m)-1]) }
+			group := wanted(cmp.Or(m[1:]...))
+			fill := func(template string) string { return strings.ReplaceAll(template, "$1", group) }
 			return fill(poolRows[i].text), fill(poolRows[i].advice), i
 		}
 	}

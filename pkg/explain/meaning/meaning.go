@@ -7,6 +7,7 @@
 package meaning
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -211,7 +212,7 @@ func (t *Trouble) Note() string {
 		return ""
 	}
 	if t.NoPullSecrets {
-		return rowOf(t.Kind).bareNote
+		return cmp.Or(rowOf(t.Kind).bareNote, rowOf(t.Kind).note)
 	}
 	return rowOf(t.Kind).note
 }

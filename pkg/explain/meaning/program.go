@@ -139,6 +139,7 @@ var startErrors = []errorRow{
 			{"no such file", lazyregexp.New(`(?i)\bexec (/\S+) failed: no such file or directory`), nil},
 			{"open", lazyregexp.New(`(?i)\b(?:can't|cannot) open (?:file )?['‘"]?([^\s'’":]+)['’"]?: (?:\[errno 2\] )?no such file`), []int32{2, 127}},
 		},
+		yieldsTo: []ErrorKind{ErrorAppArmorParser}, // It is a program of the node.
 		brief:    "command not found",
 		describe: notFoundText,
 		advise: func(e *KnownError, c Container) string {

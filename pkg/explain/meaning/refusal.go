@@ -46,6 +46,8 @@ const (
 	RefusalQuotaNeeds     RefusalKind = "QuotaNeedsResources" // requests or limits that the quota demands
 	RefusalPodSecurity    RefusalKind = "PodSecurity"
 	RefusalSCC            RefusalKind = "SecurityContextConstraints" // of OpenShift
+	RefusalPSP            RefusalKind = "PodSecurityPolicy"          // of Kubernetes before 1.25
+	RefusalAutopilot      RefusalKind = "Autopilot"                  // of GKE
 	RefusalLimitRange     RefusalKind = "LimitRange"
 	RefusalServiceAccount RefusalKind = "ServiceAccount" // it does not exist
 	RefusalPriorityClass  RefusalKind = "PriorityClass"  // it does not exist
@@ -56,6 +58,7 @@ const (
 	RefusalKyverno        RefusalKind = "Kyverno"
 	RefusalWebhook        RefusalKind = "AdmissionWebhook"
 	RefusalWebhookDown    RefusalKind = "AdmissionWebhookDown" // it cannot be called
+	RefusalEtcdFull       RefusalKind = "EtcdFull"
 	RefusalForbidden      RefusalKind = "Forbidden"
 	RefusalInvalid        RefusalKind = "Invalid"
 	RefusalOther          RefusalKind = "Other"
@@ -71,14 +74,14 @@ const (
 
 // refusals are the messages of admission plugins, as of Kubernetes 1.36, and of common webhooks. They are matched at the
 // beginning only, as a webhook or a policy may write anything.
-var refusals = []row[RefusalKind]{
+var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 	{
 		kind:     RefusalQuota,
 		patterns: re(`^exceeded quota: (?P<name>[^\s,]+)(?:, )?(?P<detail>.*)`),
 		complete: true,
 		brief:    "quota {name} exhausted",
 		text:     "ResourceQuota {name} is exhausted",
-		advice:   "check the quota, and free up some of it or raise it",
+		advice:   "wait until other pods of the namespace have ended, as the controller tries again, {recreate} with smaller requests, or have the quota raised",
 		whole:    true,
 		command:  "kubectl describe resourcequota -n {namespace}",
 	},
@@ -90,26 +93,6 @@ var refusals = []row[RefusalKind]{
 		complete: true,
 		advice:   "{recreate} with {lacks} for its containers, which ResourceQuota {name} demands, or have a LimitRange of the namespace set defaults",
 		command:  "kubectl describe resourcequota -n {namespace}",
-	},
-	{
-		kind:       RefusalPodSecurity,
-		patterns:   re(`^violates PodSecurity "(?P<name>[^"]+)": (?P<detail>.*)`),
-		brief:      "Pod Security {name}",
-		text:       "Pod Security {name} does not allow the pod template",
-		advice:     "{recreate} {settings}; or have label pod-security.kubernetes.io/enforce of the namespace name a less strict level",
-		ofTemplate: true,
-		command:    "kubectl get namespace {namespace} --show-labels",
-	},
-	{
-		kind:       RefusalSCC,
-		patterns:   re(`^unable to validate against any security context constraint: (?P<detail>.*)`),
-		brief:      "no SCC allows it",
-		text:       "no security context constraint allows {detail}",
-		complete:   true,
-		advice:     "leave {fields} out of the pod template, so that OpenShift sets permitted values; or let the ServiceAccount of its pods use a security context constraint (SCC) that allows them: " + addConstraint,
-		whole:      true,
-		command:    "kubectl get securitycontextconstraints",
-		ofTemplate: true,
 	},
 	{
 		kind:       RefusalLimitRange,
@@ -186,7 +169,7 @@ var refusals = []row[RefusalKind]{
 	{
 		kind:     RefusalWebhook,
 		patterns: re(`^admission webhook "(?P<name>[^"]+)" denied the request(?:: | )(?P<detail>.*)`),
-		yieldsTo: []RefusalKind{RefusalGatekeeper, RefusalKyverno},
+		yieldsTo: []RefusalKind{RefusalGatekeeper, RefusalKyverno, RefusalAutopilot},
 		brief:    "webhook {name}",
 		text:     "admission webhook {name} denies them",
 		advice:   "{recreate} as the webhook demands, or have the webhook changed" + thenRetried,
@@ -200,13 +183,21 @@ var refusals = []row[RefusalKind]{
 		advice:   "have the webhook repaired" + thenRetried,
 		command:  webhookCommand,
 	},
+	{
+		kind:     RefusalEtcdFull,
+		patterns: re(`^(?P<detail>etcdserver: mvcc: database space exceeded)`),
+		complete: true,
+		brief:    "etcd is full",
+		text:     "the database of the cluster, etcd, is full",
+		advice:   "have the administrator of the cluster compact and defragment etcd, and disarm its alarm; until then, nothing can be created" + thenRetried,
+	},
 	// The other kinds are recognized by the words before the message.
 	{kind: RefusalInvalid, brief: "invalid pod template", text: "the API server rejects the pod template as invalid", advice: correctTemplate, ofTemplate: true},
 	// A missing permission, a node selector of the namespace, …
 	{kind: RefusalForbidden, brief: "forbidden", text: "{detail}", complete: true, advice: resolveIt},
 	// Such as an outage of etcd.
 	{kind: RefusalOther, brief: "rejected", text: "the API server rejects them", advice: resolveIt},
-}
+})
 
 // wrappers matches the prefixes that controllers and the API server put before the reason: the event recorder combines
 // similar events, and some errors are internal.
@@ -401,6 +392,10 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 		return text, webhookCommand
 	case r.Kind == RefusalSCC && slices.ContainsFunc(r.Fields, func(field string) bool { return !slices.Contains(setByOpenShift, field) }):
 		text = "let the ServiceAccount of its pods use a security context constraint (SCC) that allows them: " + addConstraint + "; or " + r.fill("leave {fields} out of the pod template")
+	case len(r.invalidFields()) > 0:
+		text = r.correctField()
+	case r.limitedNumber() != "" && r.neverFits() == "":
+		text = "wait until other " + r.limitedNumber() + " of the namespace have ended, or delete those that are no longer needed, as the controller tries again; or have the quota raised"
 	case r.neverFits() == "pods":
 		text = "check which pods the quota applies to (its scopes; BestEffort: pods without requests and limits), and {recreate} so that it does not apply, or have it raised"
 	case r.neverFits() == "Jobs":

@@ -142,7 +142,7 @@ func TestQuotaThatCanNeverBeMetIsNoReasonToWait(t *testing.T) {
 	} {
 		r := OfRefusal(`pods "a" is forbidden: exceeded quota: team, ` + numbers)
 		advice, _ := r.Advice("ns")
-		if got := strings.Contains(r.Text(), "asks for more than ResourceQuota team has in all"); got != never || strings.Contains(advice, "free up some") == never {
+		if got := strings.Contains(r.Text(), "asks for more than ResourceQuota team has in all"); got != never || strings.Contains(advice, "wait until other") == never {
 			t.Errorf("%s: %s; %s", numbers, r.Text(), advice)
 		}
 	}

@@ -32,6 +32,18 @@ func (r *Refusal) invalidFields() (all []invalidField) {
 	return all
 }
 
+// aboveLimit matches why a request is rejected, with the resource and its limit.
+var aboveLimit = lazyregexp.New(`^"?([^":]+)"?: must be less than or equal to (\S+) limit(?: of (\S+))?$`)
+
+// correctField returns advice on the first of the fields.
+func (r *Refusal) correctField() string {
+	f := r.invalidFields()[0]
+	if m := aboveLimit.FindStringSubmatch(f.why); m != nil && m[3] != "" {
+		return "{recreate} with a limit of " + m[2] + " of at least " + m[1] + ", or a smaller request: if the pod template has no limit, a LimitRange of the namespace sets " + m[3]
+	}
+	return "{recreate} with a correct " + f.path + " in the pod template (it is immutable)"
+}
+
 // place returns the path of the field if it is there, and of its parent if the error is that it is missing.
 func (f invalidField) place() string {
 	if at := strings.LastIndexAny(f.path, ".["); at > 0 && strings.HasPrefix(f.why, "Required value") {

@@ -32,10 +32,8 @@ func (r *Refusal) neverFits() string {
 	if r.Kind != RefusalQuota {
 		return ""
 	}
-	asked, all, _ := strings.Cut(r.Message, ", used: ")
-	_, all, _ = strings.Cut(all, "limited: ")
-	limits := quantities(all)
-	requests := quantities(strings.TrimPrefix(asked, "requested: "))
+	_, all, _ := strings.Cut(r.Message, "limited: ")
+	limits, requests := quantities(all), r.requested()
 	for _, name := range append([]string{"pods", "count/pods"}, slices.Sorted(maps.Keys(requests))...) {
 		request := requests[name]
 		if limit, known := limits[name]; known && request.Cmp(limit) > 0 {
@@ -43,6 +41,25 @@ func (r *Refusal) neverFits() string {
 		}
 	}
 	return ""
+}
+
+// requested returns what the object asks for of what the quota has too little of.
+func (r *Refusal) requested() map[string]resource.Quantity {
+	asked, _, _ := strings.Cut(r.Message, ", used: ")
+	return quantities(strings.TrimPrefix(asked, "requested: "))
+}
+
+// limitedNumber returns pods or Jobs if the quota has too little of nothing but their number, otherwise "".
+func (r *Refusal) limitedNumber() (number string) {
+	if r.Kind != RefusalQuota {
+		return ""
+	}
+	for name := range r.requested() {
+		if number = limitedNumbers[name]; number == "" {
+			return ""
+		}
+	}
+	return number
 }
 
 // limitedNumbers are the resources of a quota that limit the number of objects.

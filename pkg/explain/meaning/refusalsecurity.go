@@ -8,6 +8,47 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
+// securityRefusals are refusals because of what a pod template asks for from its node.
+var securityRefusals = []row[RefusalKind]{
+	{
+		kind:       RefusalPodSecurity,
+		patterns:   re(`^violates PodSecurity "(?P<name>[^"]+)": (?P<detail>.*)`),
+		brief:      "Pod Security {name}",
+		text:       "Pod Security {name} does not allow the pod template",
+		advice:     "{recreate} {settings}; or have label pod-security.kubernetes.io/enforce of the namespace name a less strict level",
+		ofTemplate: true,
+		command:    "kubectl get namespace {namespace} --show-labels",
+	},
+	{
+		kind:       RefusalSCC,
+		patterns:   re(`^unable to validate against any security context constraint: (?P<detail>.*)`),
+		brief:      "no SCC allows it",
+		text:       "no security context constraint allows {detail}",
+		complete:   true,
+		advice:     "leave {fields} out of the pod template, so that OpenShift sets permitted values; or let the ServiceAccount of its pods use a security context constraint (SCC) that allows them: " + addConstraint,
+		whole:      true,
+		command:    "kubectl get securitycontextconstraints",
+		ofTemplate: true,
+	},
+	{
+		kind:       RefusalPSP,
+		patterns:   re(`^unable to validate against any pod security policy: \[?(?P<detail>.*?)\]?$`),
+		brief:      "no PodSecurityPolicy allows it",
+		text:       "no PodSecurityPolicy that its ServiceAccount may use allows the pod template",
+		advice:     "let the ServiceAccount of its pods use a PodSecurityPolicy that allows them (verb use, by a Role), or {recreate} without what the message names",
+		command:    "kubectl get podsecuritypolicies",
+		ofTemplate: true,
+	},
+	{
+		kind:       RefusalAutopilot,
+		patterns:   re(`^admission webhook "[^"]+" denied the request: GKE (?:Warden|Policy Controller) rejected the request .*?\]": ?\[ ?"(?P<detail>[^"]+?)\.?(?: Request(?:ing|ed by) user[^"]*)?"`),
+		brief:      "Autopilot",
+		text:       "GKE Autopilot does not allow the pod template",
+		advice:     "{recreate} without what Autopilot does not allow, or run the Job on a GKE Standard cluster",
+		ofTemplate: true,
+	},
+}
+
 // securityCheck is a check of Pod Security: the beginning of its words in a message, and what satisfies it: values to set in the
 // securityContext of containers, or what to leave out of the pod template.
 type securityCheck struct{ name, set, omit string }

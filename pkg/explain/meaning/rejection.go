@@ -43,7 +43,7 @@ type rejectionRow struct {
 const anotherNode = "; another node may take it"
 
 var rejectionAdvices = []rejectionRow{
-	{lazyregexp.New(`^NodeAffinity `), "compare the pod's node selector and affinity with the labels of the node"},
+	{lazyregexp.New(`^NodeAffinity `), "compare the pod's node selector and affinity with the labels of the node, which the kubelet may not have known yet when it started" + anotherNode},
 	{
 		lazyregexp.New(`^NodePorts `),
 		"another pod on the node has a hostPort of the pod: {recreate} without hostPort, or wait until that pod ends; another node may have it free",

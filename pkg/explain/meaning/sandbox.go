@@ -15,9 +15,18 @@ const (
 	NetworkPlugin   TroubleKind = "NetworkPlugin"   // other trouble with the network plugin
 	NoRuntime       TroubleKind = "NoRuntime"       // the node lacks the handler of the RuntimeClass
 	SandboxImage    TroubleKind = "SandboxImage"    // the sandbox image cannot be pulled
+	SandboxRegistry TroubleKind = "SandboxRegistry" // the registry of the sandbox image does not answer
 	RuntimeSlow     TroubleKind = "RuntimeSlow"     // the container runtime does not create the sandbox in time
 	RuntimeBusy     TroubleKind = "RuntimeBusy"     // an earlier attempt to create the sandbox has not ended
 	SandboxMemory   TroubleKind = "SandboxMemory"   // the memory limit of the pod is too low for its sandbox
+	SandboxEnds     TroubleKind = "SandboxEnds"     // the first process of the sandbox ends at once
+	SandboxDisk     TroubleKind = "SandboxDisk"     // the node has no disk space for the sandbox
+	CgroupDrivers   TroubleKind = "CgroupDrivers"   // kubelet and container runtime manage cgroups in different ways
+	RuntimeMissing  TroubleKind = "RuntimeMissing"  // the node lacks the program that the container runtime calls
+	ResolvMissing   TroubleKind = "ResolvMissing"   // the kubelet's resolvConf does not exist
+	BridgeAddress   TroubleKind = "BridgeAddress"   // the bridge of the network plugin has the address of another network
+	HostPortTaken   TroubleKind = "HostPortTaken"   // another program on the node has the host port
+	WindowsVersion  TroubleKind = "WindowsVersion"  // the image is for another version of Windows, or for Linux
 	Sandbox         TroubleKind = "Sandbox"         // other trouble with the sandbox
 )
 
@@ -65,19 +74,26 @@ var sandboxes = []row[TroubleKind]{
 		advice: "have the pods run on nodes that have the runtime handler, or {recreate} with another runtimeClassName",
 	},
 	{
-		kind: SandboxImage,
-		patterns: re(`(?i)failed to (?:get|pull|start) (?:sandbox )?image "(?P<name>[^"]+)".*: (?P<detail>dial tcp .+)`,
-			`(?i)failed to (?:get|pull|start) (?:sandbox )?image "(?P<name>[^"]+)"`),
+		kind:     SandboxImage,
+		patterns: re(`(?i)failed to (?:get|pull|start) (?:sandbox )?image "(?P<name>[^"]+)"`),
+		yieldsTo: []TroubleKind{SandboxRegistry},
 		keepsEnd: true,
 		brief:    "sandbox image",
 		text:     "the sandbox image {name} cannot be pulled on its node",
-		advice:   "make the sandbox image available to the node: its container runtime's configuration names it",
+		advice:   "import image {name} on the node (ctr -n k8s.io images import), have its container runtime pull it from a mirror or with credentials, or name another image in the runtime's configuration (sandbox_image)",
+	},
+	{
+		kind:     SandboxRegistry,
+		patterns: re(`(?i)failed to (?:get|pull|start) (?:sandbox )?image "(?P<key>[^"]+)".*"https?://(?P<name>[^/"]+)/[^"]*": (?P<detail>(?:dial|read|proxyconnect) tcp .+|net/http: .+|EOF|context deadline exceeded.*)$`),
+		brief:    "sandbox image",
+		text:     "its node does not reach {name} for the sandbox image {key}",
+		advice:   "let the node reach {name} (network, DNS, firewall, or a proxy for its container runtime), configure a mirror of it, or import image {key} on the node; the kubelet retries automatically",
 	},
 	{
 		kind: NetworkPlugin,
 		patterns: re(`failed to find plugin "(?P<name>[^"]+)" in path`,
 			`(?i)failed to set ?up (?:pod )?network|failed to setup network for sandbox|network for (?:pod|sandbox)|\bcni\b`),
-		yieldsTo: []TroubleKind{NoAddress, NetworkNotReady, NetworkDenied, NetworkMissing}, // These messages say more.
+		yieldsTo: []TroubleKind{NoAddress, NetworkNotReady, NetworkDenied, NetworkMissing, BridgeAddress, HostPortTaken}, // These messages say more.
 		keepsEnd: true,
 		brief:    "network plugin",
 		text:     "{network} failed",
@@ -86,7 +102,7 @@ var sandboxes = []row[TroubleKind]{
 	{
 		kind:     RuntimeSlow,
 		patterns: re(`operation timeout: context deadline exceeded$`, `code = DeadlineExceeded desc = context deadline exceeded$`),
-		yieldsTo: []TroubleKind{NetworkPlugin, SandboxImage},
+		yieldsTo: []TroubleKind{NetworkPlugin, SandboxImage, SandboxRegistry},
 		brief:    "runtime timed out",
 		text:     "the container runtime of its node timed out creating its sandbox",
 		advice:   "lower the load of the node (its disk above all), or restart its container runtime; the kubelet retries automatically",
@@ -104,6 +120,64 @@ var sandboxes = []row[TroubleKind]{
 		brief:    "memory limit",
 		text:     "its memory limit is too low to start a container",
 		advice:   "{recreate} with a higher memory limit, and check its unit (128Mi, not 128m)",
+	},
+	{
+		kind:     SandboxEnds,
+		patterns: re(`(?i)final child's pid from pipe.*EOF`),
+		complete: true,
+		brief:    "sandbox ends",
+		text:     "the first process of its sandbox ends at once (final child's pid from pipe: EOF)",
+		advice:   "check the memory limit of the pod and its unit (128Mi, not 128m), which may be too low for the runtime; otherwise restart the container runtime of the node, or update it; the kubelet retries automatically",
+	},
+	{
+		kind:     SandboxDisk,
+		patterns: re(`no space left on device`),
+		brief:    "node's disk full",
+		text:     "its node has no disk space left for its sandbox",
+		advice:   "free disk space on the node (or inodes), or have the pod run on another one; the kubelet retries automatically",
+	},
+	{
+		kind:     CgroupDrivers,
+		patterns: re(`expected cgroupsPath to be of format "slice:prefix:name" for systemd cgroups`),
+		brief:    "cgroup drivers",
+		text:     "kubelet and container runtime of its node use different cgroup drivers",
+		advice:   "set the same cgroup driver on the node for both: cgroupDriver systemd of the kubelet goes with SystemdCgroup = true of containerd; then restart them",
+	},
+	{
+		kind:     RuntimeMissing,
+		patterns: re(`exec: "(?P<name>[^"]+)": executable file not found in \$PATH`),
+		brief:    "no {name}",
+		text:     "its node lacks the program {name}, which its container runtime calls",
+		advice:   "install {name} on the node (nvidia-container-runtime is in the NVIDIA Container Toolkit), or {recreate} with another runtimeClassName, or have the pod run on another node",
+	},
+	{
+		kind:     ResolvMissing,
+		patterns: re(`open (?P<name>\S*resolv\.conf): no such file or directory`),
+		brief:    "no {name}",
+		text:     "its node has no file {name}, from which its kubelet takes the DNS servers",
+		advice:   "correct resolvConf in the configuration of the kubelet (/run/systemd/resolve/resolv.conf needs systemd-resolved, otherwise /etc/resolv.conf)",
+	},
+	{
+		kind:     BridgeAddress,
+		patterns: re(`"(?P<name>\w+)" already has an IP address different from (?P<detail>[0-9a-f.:/]+)`),
+		complete: true,
+		brief:    "bridge {name}",
+		text:     "bridge {name} of its node does not have the address {detail}, as the node's range of pod addresses has changed",
+		advice:   "delete the bridge on the node (ip link delete {name}), and the network plugin creates it again; a restart of the node does that, too",
+	},
+	{
+		kind:     HostPortTaken,
+		patterns: re(`cannot open hostport (?P<name>\d+) for pod`),
+		brief:    "host port {name}",
+		text:     "another program on its node has its host port {name}",
+		advice:   "{recreate} without hostPort, or have the pod run on a node where the port is free",
+	},
+	{
+		kind:     WindowsVersion,
+		patterns: re(`(?i)(?:container operating system|operating system of the container) does not match the (?:host operating system|operating system of the host)`),
+		brief:    "Windows version",
+		text:     "its image is not for the version of Windows on its node",
+		advice:   "keep its pods on nodes that fit the image: {recreate} with nodeSelector kubernetes.io/os: linux, or node.kubernetes.io/windows-build for the version of Windows; or run an image for the version of the nodes",
 	},
 	{
 		kind:     Sandbox,

@@ -53,12 +53,16 @@ const (
 	UnfitVolumeMissing  UnfitKind = "VolumeMissing" // the volume that the claim is bound to does not exist
 	UnfitClassMissing   UnfitKind = "ClassMissing"  // the StorageClass of the claim does not exist
 	UnfitDriverMissing  UnfitKind = "DriverMissing" // the CSI driver of the volume is not on the node
+	UnfitClaimPending   UnfitKind = "ClaimPending"  // of an ephemeral volume
 	UnfitClaimMissing   UnfitKind = "ClaimMissing"
 	UnfitClaimDeleted   UnfitKind = "ClaimDeleted" // the claim is being deleted
 	UnfitClaimUnbound   UnfitKind = "ClaimUnbound"
 	UnfitClaimInUse     UnfitKind = "ClaimInUse" // ReadWriteOncePod
 	UnfitDevices        UnfitKind = "Devices"    // ResourceClaims
 	UnfitNoNodes        UnfitKind = "NoNodes"    // the cluster has none
+	UnfitGang           UnfitKind = "Gang"       // the pods of a PodGroup only start together
+	UnfitFargate        UnfitKind = "Fargate"    // AWS Fargate does not support a field of the pod
+	UnfitFargateFull    UnfitKind = "FargateFull"
 	UnfitOther          UnfitKind = "Other"
 )
 
@@ -198,7 +202,15 @@ var unfits = []unfitRow{
 		advice:   "install CSI driver {name} on the nodes, or keep the pod to nodes that have it",
 	},
 	{
+		kind:         UnfitClaimPending,
+		patterns:     re(`waiting for ephemeral volume controller to create the persistentvolumeclaim "([^"]+)"`),
+		text:         "{claim} of its ephemeral volume is not created yet",
+		advice:       "wait; if it lasts, the events of the pod say why kube-controller-manager cannot create the claim, such as a quota",
+		isAboutClaim: true,
+	},
+	{
 		kind:         UnfitClaimMissing,
+		yieldsTo:     []UnfitKind{UnfitClaimPending},
 		patterns:     re(`(?i)persistentvolumeclaim "([^"]+)" not found`, `(?i)create the persistentvolumeclaim "([^"]+)"`),
 		text:         "{claim} does not exist",
 		advice:       "create claim {name}, and the pod is scheduled automatically; if the claim is gone for good, {recreate} without its volume",
@@ -237,12 +249,30 @@ var unfits = []unfitRow{
 		text:     "the cluster has no nodes",
 		advice:   "add a node",
 	},
+	{
+		kind:     UnfitGang,
+		patterns: re(`^pod group is not ready, (.+)`, `tasks in gang unschedulable: (?:pod group is not ready, )?(.+)`, `plugin "Coscheduling": (.+)`),
+		text:     "its PodGroup cannot start as a whole ({name})",
+		advice:   "make room for all pods of the PodGroup at once, or lower its minMember (minAvailable of Volcano): its pods only start together",
+	},
+	{
+		kind:     UnfitFargate,
+		patterns: re(`^Pod not supported on Fargate: (.+)`),
+		text:     "on Fargate, {name}",
+		advice:   "{recreate} without what Fargate does not support, or change the namespace and labels of the pods so that no Fargate profile selects them, and they run on nodes",
+	},
+	{
+		kind:     UnfitFargateFull,
+		patterns: re(`^Fargate capacity is unavailable`),
+		text:     "Fargate has no capacity for it at this time",
+		advice:   "wait, or {recreate}, which tries again; a Fargate profile with subnets in more availability zones has more capacity",
+	},
 }
 
 const uncordon = "uncordon a node (kubectl uncordon), or wait until its maintenance is over"
 
 // available is the beginning of the list of reasons in kube-scheduler's message (framework.FitError).
-var available = lazyregexp.New(`^\d+/\d+ nodes are available: `)
+var available = lazyregexp.New(`^(?:.* Origin reason is \S+: )?\d+/\d+ nodes are (?:un)?available: `)
 
 // noneOf is the same for reasons that stand alone.
 const noneOf = "0/0 nodes are available: "

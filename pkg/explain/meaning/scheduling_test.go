@@ -40,7 +40,7 @@ func unfitCases() map[string]string {
 		`0/1 nodes are available: 1 persistentvolumeclaim "data" not found.`:                                                                                                              "1 ClaimMissing data",
 		`persistentvolumeclaim "data" not found`:                                                                                                                         "ClaimMissing data",
 		`0/5 nodes are available: persistentvolumeclaim "data" is being deleted.`:                                                                                        "ClaimDeleted data",
-		`0/5 nodes are available: waiting for ephemeral volume controller to create the persistentvolumeclaim "x-scratch".`:                                              "ClaimMissing x-scratch",
+		`0/5 nodes are available: waiting for ephemeral volume controller to create the persistentvolumeclaim "x-scratch".`:                                              "ClaimPending x-scratch",
 		"0/5 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/5 nodes are available: 5 Preemption is not helpful for scheduling.":    "ClaimUnbound",
 		"0/2 nodes are available: 2 pod has unbound immediate PersistentVolumeClaims.":                                                                                   "2 ClaimUnbound",
 		"pod has unbound PersistentVolumeClaims (repeated 3 times)":                                                                                                      "ClaimUnbound",
@@ -50,7 +50,7 @@ func unfitCases() map[string]string {
 		"0/2 nodes are available: 2 cannot allocate all claims. still not schedulable, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.": "2 Devices",
 		"0/2 nodes are available: 2 node(s) dislike the pod, strongly. preemption: not eligible due to preemptionPolicy=Never.":                                          "2 Other",
 		"no nodes available to schedule pods":                                "NoNodes",
-		"0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending": "Other",
+		"0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending": "Gang 1 Pending",
 		"Unschedulable": "Other",
 		"":              "",
 	}

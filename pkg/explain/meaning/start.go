@@ -26,6 +26,9 @@ const (
 	ErrorMemoryTooLow    ErrorKind = "MemoryTooLow"    // the memory limit is too low for the container runtime
 	ErrorGPU             ErrorKind = "GPU"             // the node's GPU driver or its container toolkit fails
 	ErrorRuntimeHook     ErrorKind = "RuntimeHook"     // a hook of the container runtime fails
+	ErrorRuntimeEnds     ErrorKind = "RuntimeEnds"     // the first process of the container ends before the command runs
+	ErrorWindowsVersion  ErrorKind = "WindowsVersion"  // the image is for another version of Windows
+	ErrorAppArmorParser  ErrorKind = "AppArmorParser"  // the node lacks the program that loads profiles of AppArmor
 	ErrorSecurityProfile ErrorKind = "SecurityProfile" // the profile of seccomp or AppArmor is not on the node
 )
 
@@ -71,10 +74,14 @@ var setupErrors = []errorRow{
 		advice: "set runAsUser in the securityContext to a number other than 0, or use an image with such a number in USER",
 	},
 	{
-		kind:     ErrorImageLost,
-		patterns: []errorPattern{{"failed to get image from", lazyregexp.New(`failed to get image from \w+ "[^"]+": image "([^"@]+)[^"]*": not found`), nil}},
-		brief:    "image lost",
-		text:     "the container runtime of its node has lost its image",
+		kind: ErrorImageLost,
+		patterns: []errorPattern{
+			{"failed to get image from", lazyregexp.New(`failed to get image from \w+ "[^"]+": image "([^"@]+)[^"]*": not found`), nil},
+			{"content store", lazyregexp.New(`failed to get reader from content store`), nil},
+			{"no such image", lazyregexp.New(`(?i)no such image: sha256:`), nil},
+		},
+		brief: "image lost",
+		text:  "its image is not in the store of the container runtime of its node",
 		advise: func(_ *KnownError, c Container) string {
 			return fmt.Sprintf("remove image %s from the node (crictl rmi) and have it pulled or loaded again, or have the pod run on another node", c.Image)
 		},
@@ -204,6 +211,31 @@ var setupErrors = []errorRow{
 		named:  "a hook of its node's container runtime fails: %s",
 		text:   "a hook of its node's container runtime fails",
 		advice: "correct the hook on the node, or have the pod run on another one",
+	},
+	{
+		kind: ErrorRuntimeEnds,
+		patterns: []errorPattern{
+			{"pid from pipe", lazyregexp.New(`(?i)(final child's pid from pipe).*EOF`), nil},
+			{"cannot start a stopped process", lazyregexp.New(`(cannot start a stopped process)`), nil},
+		},
+		brief:  "runtime ends",
+		named:  "its first process ends before its command runs (%s)",
+		text:   "its first process ends before its command runs",
+		advice: "check its memory limit and the unit (128Mi, not 128m), which may be too low for the runtime; otherwise restart the container runtime of the node, or update it",
+	},
+	{
+		kind:     ErrorWindowsVersion,
+		patterns: []errorPattern{{"does not match the host operating system", lazyregexp.New(`container operating system does not match the host operating system`), nil}},
+		brief:    "Windows version",
+		text:     "its image is not for the version of Windows on its node",
+		advice:   "keep its pods on nodes that fit the image (nodeSelector node.kubernetes.io/windows-build), or run an image for the version of the nodes",
+	},
+	{
+		kind:     ErrorAppArmorParser,
+		patterns: []errorPattern{{"apparmor_parser", lazyregexp.New(`get apparmor_parser version: exec: "apparmor_parser": executable file not found`), nil}},
+		brief:    "no apparmor_parser",
+		text:     "its node lacks the program apparmor_parser, which its container runtime calls",
+		advice:   "install the package apparmor on the node, or have the pod run on another one",
 	},
 	{
 		kind: ErrorSecurityProfile,

@@ -14,7 +14,9 @@ const (
 	Attacher      TroubleKind = "Attacher"      // the attacher of the CSI driver does not attach the volume
 	DriverDown    TroubleKind = "DriverDown"    // the CSI driver does not answer on the node
 	MultiAttach   TroubleKind = "MultiAttach"   // another node has the volume
+	StillAttached TroubleKind = "StillAttached" // the volume is not detached from another node, where no pod uses it
 	VolumeInUse   TroubleKind = "VolumeInUse"   // the storage reports that the volume is in use elsewhere
+	MachineGone   TroubleKind = "MachineGone"   // the cloud no longer has the machine of the node
 	VolumeLimit   TroubleKind = "VolumeLimit"   // no more volumes can be attached to the node
 	WrongNode     TroubleKind = "WrongNode"     // the volume is in another zone, or bound to other nodes
 	NotAttached   TroubleKind = "NotAttached"   // the volume is not attached to the node
@@ -29,10 +31,17 @@ const (
 	// FileSystemType: the file system of the volume has another type, or the node lacks a program to mount it.
 	FileSystemType       TroubleKind = "FileSystemType"
 	MountHelper          TroubleKind = "MountHelper"          // the node may lack the program that mounts file systems of this type
+	StorageUnknown       TroubleKind = "StorageUnknown"       // the node cannot resolve the name of the volume's server
+	NFSVersion           TroubleKind = "NFSVersion"           // the server does not support the version of NFS
+	NFSLocks             TroubleKind = "NFSLocks"             // the node lacks the program that locks files of NFS
+	BucketDenied         TroubleKind = "BucketDenied"         // a bucket denies access
 	StorageUnreachable   TroubleKind = "StorageUnreachable"   // the server of the volume does not answer
 	DatastoreUnreachable TroubleKind = "DatastoreUnreachable" // the vSphere host of the node cannot access the volume's datastore
 	SecretsStore         TroubleKind = "SecretsStore"         // a store of secrets does not return them
+	SecretsStoreDenied   TroubleKind = "SecretsStoreDenied"   // a store of secrets denies the pod's identity access
+	SecretsProvider      TroubleKind = "SecretsProvider"      // the node lacks the provider of a store of secrets
 	SecretsStoreUnknown  TroubleKind = "SecretsStoreUnknown"  // the host name of a store of secrets cannot be resolved
+	SidecarMissing       TroubleKind = "SidecarMissing"       // the pod lacks the sidecar that mounts the volume
 	NodeDiskFull         TroubleKind = "NodeDiskFull"         // the node has no disk space for the volume
 	AttachmentGone       TroubleKind = "AttachmentGone"       // the VolumeAttachment of the volume does not exist
 	DeviceUnusable       TroubleKind = "DeviceUnusable"       // the file system of a device cannot be mounted
@@ -50,19 +59,33 @@ const (
 var volumes = []row[TroubleKind]{
 	{
 		kind:     MultiAttach,
-		patterns: re(`^(?:Multi-Attach error|Waiting for detach) for volume "(?P<volume>[^"]*)" Volume is already (?P<detail>exclusively attached to one node|.+)`),
+		patterns: re(`^(?:Multi-Attach error|Waiting for detach) for volume "(?P<volume>[^"]*)" Volume is already (?P<detail>used by .+)`),
 		complete: true,
 		brief:    "volume in use",
 		text:     "{volume} is already {detail}",
-		advice:   "wait until the pod that uses the volume ends, or delete it; or {recreate} with podAffinity to that pod, as both can use the volume on one node; for pods on several nodes, use a volume with access mode ReadWriteMany",
+		advice:   "{recreate} with podAffinity to the pod that uses the volume, as both can use it on one node; or wait until that pod ends; for pods on several nodes, use a volume with access mode ReadWriteMany",
+	},
+	{
+		kind:     StillAttached,
+		patterns: re(`^(?:Multi-Attach error|Waiting for detach) for volume "(?P<volume>[^"]*)" Volume is already exclusively attached to one node`, `is currently being detached`),
+		brief:    "attached elsewhere",
+		text:     "{volume} is still attached to another node, where no pod uses it anymore",
+		advice:   "wait: it is detached automatically, after 6m from a node that does not answer; if it is not, see which node has it: a node that is down for good needs the taint node.kubernetes.io/out-of-service, or its Node object deleted",
 	},
 	{
 		kind: VolumeInUse,
 		patterns: re(`is already being used by '\S*?(?P<name>[^/']+)'`, `currently attached to different node (?P<name>\S+)`,
-			`already in use by another pod|already attached to (?:an|a|another) (?:instance|server|node|VM|droplet|machine)|is still being used|is currently being detached`),
+			`already in use by another pod|already attached to (?:an|a|another) (?:instance|server|node|VM|droplet|machine)|is still being used`),
 		brief:  "volume in use",
 		text:   "{volume} is still in use elsewhere{in brackets}",
-		advice: "delete the pod that uses the volume, or wait until it is detached; for pods on several nodes, use a volume with access mode ReadWriteMany",
+		advice: "wait until the pod that uses the volume has ended and the volume is detached; while that pod runs, {recreate} with podAffinity to it, as both can use the volume on one node; for pods on several nodes, use a volume with access mode ReadWriteMany",
+	},
+	{
+		kind:     MachineGone,
+		patterns: re(`[Ii]nstance "?(?P<name>[^" ]+)"? not found`, `InvalidInstanceID\.NotFound`),
+		brief:    "machine gone",
+		text:     "the machine of its node{in brackets} no longer exists",
+		advice:   "delete the pod, which then counts as failed, so that its replacement runs on another node; and the Node object, if it is still there",
 	},
 	{
 		kind:     VolumeLimit,
@@ -170,11 +193,27 @@ var volumes = []row[TroubleKind]{
 	{
 		kind:     SecretsStore,
 		patterns: re(`failed to mount secrets store objects.*(?P<detail>Code: \d+\. Errors: .+)`, `failed to mount secrets store objects|error mounting secret\b|failed to get objectType:`),
-		yieldsTo: []TroubleKind{SecretsStoreUnknown, ObjectMissing},
+		yieldsTo: []TroubleKind{SecretsStoreUnknown, SecretsStoreDenied, SecretsProvider, ObjectMissing},
 		keepsEnd: true,
 		brief:    "secrets store",
 		text:     "the secrets store for {volume} failed",
 		advice:   "check {class} of the volume, and what the pod's service account may read in the store; mounting is retried automatically",
+	},
+	{
+		kind: SecretsStoreDenied,
+		patterns: re(`failed to mount secrets store objects.*(?P<detail>User: \S+ is not authorized to perform: \S+ on resource: \S+)`,
+			`failed to (?:mount secrets store objects|get objectType:).*(?P<detail>does not have secrets get permission on key vault '[^';]+)`,
+			`failed to mount secrets store objects.*(?P<detail>An IAM role must be associated with service account(?: [-.\w]+)?)`),
+		brief:  "secrets store denied",
+		text:   "the secrets store for {volume} denies access",
+		advice: "give the identity of the pod's ServiceAccount (its IAM role or workload identity) the right to read the secret in the store; mounting is retried automatically",
+	},
+	{
+		kind:     SecretsProvider,
+		patterns: re(`provider not found: provider "(?P<name>[^"]+)"`),
+		brief:    "no provider {name}",
+		text:     "its node lacks the provider {name} of the secrets store driver, which {volume} needs",
+		advice:   "install provider {name} of the Secrets Store CSI driver, and check that its pod runs on the node (its DaemonSet); mounting is retried automatically",
 	},
 	{
 		kind:     SecretsStoreUnknown,
@@ -183,6 +222,13 @@ var volumes = []row[TroubleKind]{
 		brief:    "unknown secrets store",
 		text:     "its node cannot resolve {name}, the secrets store for {volume}",
 		advice:   "correct the name of the store in {class} of the volume, or DNS of the node; mounting is retried automatically",
+	},
+	{
+		kind:     SidecarMissing, // of GKE's driver for Cloud Storage
+		patterns: re(`failed to (?:find the sidecar container in|inject the sidecar container into the) Pod spec`),
+		brief:    "no sidecar",
+		text:     "its pod lacks the sidecar of the driver that mounts {volume}",
+		advice:   "{recreate} with the annotation gke-gcsfuse/volumes: \"true\" in the pod template, with which a webhook of GKE adds the sidecar; if the template has it, the webhook did not answer: delete the pod",
 	},
 	{
 		kind:     NoSocket,
@@ -239,8 +285,36 @@ var volumes = []row[TroubleKind]{
 		advice:   "for NFS and SMB, install the client on the nodes (nfs-common or nfs-utils, cifs-utils); otherwise compare fsType and mountOptions of the volume with its file system",
 	},
 	{
+		kind:     StorageUnknown,
+		patterns: re(`Failed to resolve (?:server )?"?(?P<name>[^" :]+)`),
+		brief:    "unknown server {name}",
+		text:     "its node cannot resolve {name}, the server of {volume}",
+		advice:   "correct the name of the server, or use its address: a node does not use the DNS of the cluster, so that it cannot resolve names of Services (for EFS, its file system needs a mount target in the zone of the node); mounting is retried automatically",
+	},
+	{
+		kind:     NFSVersion,
+		patterns: re(`mount\.nfs4?: (?P<detail>Protocol not supported|requested NFS version or transport protocol is not supported)`),
+		brief:    "NFS version",
+		text:     "the NFS server of {volume} does not support the version of the mount",
+		advice:   "set nfsvers in mountOptions of the PersistentVolume to a version that the server has (4.1, 4 or 3); mounting is retried automatically",
+	},
+	{
+		kind:     NFSLocks,
+		patterns: re(`(?P<detail>rpc\.statd is not running but is required for remote locking)`),
+		brief:    "no rpc.statd",
+		text:     "its node cannot lock files of {volume}",
+		advice:   "install the NFS client with rpc.statd on the nodes (nfs-common or nfs-utils), or set nfsvers=4 or nolock in mountOptions of the PersistentVolume; mounting is retried automatically",
+	},
+	{
+		kind:     BucketDenied,
+		patterns: re(`(?P<detail>ListObjectsV2 failed for bucket \S+).*(?:Forbidden|Access ?Denied)`, `(?P<detail>\S+ does not have storage\.\S+ access to the Google Cloud Storage bucket)`),
+		brief:    "bucket denied",
+		text:     "the bucket of {volume} denies access",
+		advice:   "give the identity that mounts the bucket (the role of the CSI driver, or the identity of the pod's ServiceAccount) the right to list and read it; mounting is retried automatically",
+	},
+	{
 		kind: StorageUnreachable,
-		patterns: re(`(?P<detail>mount error\((?:111|112|113|115)\): [A-Z][\w ]*?)(?: Refer |$)`, `(?P<detail>Failed to resolve (?:server )?[^ :]+)`, `(?P<detail>rbd: map failed: .*Connection timed out)`,
+		patterns: re(`(?P<detail>mount error\((?:111|112|113|115)\): [A-Z][\w ]*?)(?: Refer |$)`, `(?P<detail>rbd: map failed: .*Connection timed out)`,
 			`(?i)connection timed out|connection refused|no route to host|network is unreachable`),
 		yieldsTo: []TroubleKind{DriverDown},
 		keepsEnd: true,
@@ -280,6 +354,7 @@ var volumes = []row[TroubleKind]{
 	},
 	{
 		kind:     DriverDenied,
+		yieldsTo: []TroubleKind{SecretsStoreDenied},
 		patterns: re(`is not authorized to perform: (?P<name>\w+:\w+)`, `does not have authorization to perform action '(?P<name>[^']+)'`, `Required '(?P<name>[\w.]+)' permission for`),
 		brief:    "driver not authorized",
 		text:     "the CSI driver of {volume} lacks the permission {name}",
@@ -289,7 +364,7 @@ var volumes = []row[TroubleKind]{
 		kind: MountDenied,
 		patterns: re(`(?P<detail>applyFSGroup failed)`, `(?P<detail>UnauthorizedOperation: You are not authorized[^.]*)`,
 			`(?P<detail>no relationship found between node \S+ and this object)`, `(?i)access denied by server|permission ?denied|operation not permitted|is forbidden: `),
-		yieldsTo: []TroubleKind{SecretsStore, ExportDenied, FileSystemDenied, ShareDenied, DriverDenied},
+		yieldsTo: []TroubleKind{SecretsStore, SecretsStoreDenied, BucketDenied, ExportDenied, FileSystemDenied, ShareDenied, DriverDenied},
 		keepsEnd: true,
 		brief:    "mount denied",
 		text:     "mounting {volume} was denied",
@@ -297,7 +372,7 @@ var volumes = []row[TroubleKind]{
 	},
 	{
 		kind:     NotSynced,
-		patterns: re(`failed to sync (?P<object>configmap|secret) cache: timed out waiting for the condition`),
+		patterns: re(`failed to sync (?P<object>configmap|secret) cache: timed out waiting for the condition`, `object "[^"]*"/"(?P<name>[^"]+)" not registered`),
 		brief:    "{kind and name} not read",
 		text:     "its node timed out reading the {kind and name} of {volume} from the API server",
 		advice:   "if it lasts, check the load of the node and of the API server, and the network between them; mounting is retried automatically",

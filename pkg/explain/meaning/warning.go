@@ -22,8 +22,8 @@ func GivesReason(source, reason, message string) bool {
 
 // fleeting is trouble of the first attempts to start a pod, which usually passes within seconds, or of which the cause is unknown.
 var fleeting = []TroubleKind{
-	NotAttached, VolumeBusy, NotSynced, Attacher, MountTimeout, DriverDown, DriverMissing, StorageUnreachable, SecretsStore, ObjectMissing, Volume, VolumeAttach,
-	NetworkNotReady, NetworkDenied, NetworkPlugin, RuntimeSlow, RuntimeBusy, Sandbox,
+	NotAttached, VolumeBusy, NotSynced, Attacher, MountTimeout, DriverDown, DriverMissing, StorageUnreachable, StorageUnknown, SecretsStore, ObjectMissing, Volume, VolumeAttach,
+	NetworkNotReady, NetworkDenied, NetworkPlugin, RuntimeSlow, RuntimeBusy, SandboxEnds, Sandbox,
 }
 
 // IsDecisive reports whether one warning suffices to say that its pod does not start: it names a cause that does not pass within seconds.
@@ -60,8 +60,9 @@ func (t *Trouble) IsAboutObject() bool {
 
 // passing is trouble with a volume or an image that may pass by itself.
 var passing = []TroubleKind{
-	RateLimit, PullsThrottled, RegistryFails,
+	RateLimit, PullsThrottled, RegistryFails, Unreachable, LayerDamaged, NoDiskSpace,
 	NotAttached, VolumeBusy, NotSynced, Attacher, StorageUnreachable, MultiAttach, VolumeInUse, VolumeLimit, MountTimeout, SecretsStore, NodeDiskFull,
+	StillAttached,
 }
 
 // MayPass reports whether the trouble may pass by itself.
@@ -70,6 +71,11 @@ func (t *Trouble) MayPass() bool { return t != nil && slices.Contains(passing, t
 // IsOfVolume reports whether the trouble is with a volume, and does not pass by itself.
 func (t *Trouble) IsOfVolume() bool {
 	return t != nil && rowIn(volumes, t.Kind).kind != "" && !t.MayPass()
+}
+
+// IsDenied reports whether a registry denies access to an image.
+func (t *Trouble) IsDenied() bool {
+	return t != nil && (t.Kind == Unauthorized || t.Kind == Unauthenticated)
 }
 
 // IsUnbound reports whether the trouble is a claim that is not bound.

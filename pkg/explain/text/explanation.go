@@ -83,12 +83,13 @@ func (v *view) head() {
 	if job.Tool != nil {
 		spans = append(spans, plain(", "+words.ToolText(job.Tool)))
 	}
-	if job.DurationSeconds != nil {
-		word := ", for "
-		if job.Finished != nil {
-			word = ", after "
-		}
-		spans = append(spans, plain(word+wording.Seconds(*job.DurationSeconds)))
+	switch held := v.heldFor(); {
+	case job.Finished != nil && job.DurationSeconds != nil:
+		spans = append(spans, plain(", after "+wording.Seconds(*job.DurationSeconds)))
+	case held != "":
+		spans = append(spans, plain(", for "+held))
+	case job.DurationSeconds != nil:
+		spans = append(spans, plain(", for "+wording.Seconds(*job.DurationSeconds)))
 	}
 	v.page.Para(0, indentSection, spans...)
 	v.page.Para(0, 0, layout.Text(layout.Bold, v.report.Verdict.Sentence))

@@ -84,15 +84,15 @@ func (v *short) time() string {
 		took = wording.Seconds(*r.Job.DurationSeconds)
 	}
 	backoff := lists.First(r.Waits, func(w *explain.Wait) bool { return w.Kind == explain.WaitBackoff && v.pods.Active == 0 })
-	switch named := r.Named(); {
+	switch held := v.heldFor(); {
 	case !r.Job.Finished.IsZero():
 		ago := " (" + v.frame.When(r.Job.Finished) + ")"
 		if took != "" {
 			ago = " after " + took + ago
 		}
 		return ago
-	case named != nil && !named.Since.IsZero() && v.isHeldBy(named):
-		return " for " + wording.Age(v.frame.Now.Sub(named.Since.Time))
+	case held != "":
+		return " for " + held
 	case backoff != nil:
 		return " for another " + wording.Age(backoff.Until.Sub(v.frame.Now))
 	case took != "" && r.Verdict.Outcome == reconcile.OutcomeOpen:
@@ -101,9 +101,14 @@ func (v *short) time() string {
 	return ""
 }
 
-// isHeldBy reports whether the state of the Job is as old as the problem: a Job that runs may lack pods for a shorter time.
-func (v *short) isHeldBy(p *explain.Problem) bool {
-	return v.report.Verdict.Stalled || p.Kind == explain.ProblemSuspended || p.Kind == explain.ProblemDeleting
+// heldFor returns for how long the problem has held the Job, "" if the state of the Job is not as old as the problem: a Job that runs may lack
+// pods for a shorter time.
+func (v *view) heldFor() string {
+	p := v.report.Named()
+	if p == nil || p.Since.IsZero() || !v.report.Verdict.Stalled && p.Kind != explain.ProblemSuspended && p.Kind != explain.ProblemDeleting {
+		return ""
+	}
+	return wording.Age(v.frame.Now.Sub(p.Since.Time))
 }
 
 // sentence writes a paragraph of the answer.

@@ -12,6 +12,7 @@ import (
 // Advice on failures, and on a Job that failed.
 const (
 	NothingToDo         = "nothing has to be done if the output of the pod that succeeded is right: failed pods of a complete Job do not count"
+	NothingToFix        = "nothing has to be fixed: the pod never ran, and another one did its work"
 	EndIgnoredFailures  = "set activeDeadlineSeconds, or change the action of the rule to Count: ignored failures are retried forever"
 	SetCompletions      = "to have failed pods replaced until enough have succeeded, {recreate} with completions: without it, no pod is created after the first success"
 	RaiseOn             = "if the command no longer runs, continue what it began"
@@ -87,6 +88,7 @@ const (
 	StartOtherController = "start the controller for managedBy %s"
 	FindPolicyRemover    = "find out which admission webhook or policy changes the pods: the Job's template has restartPolicy Always for container %s, and without it the container is no sidecar; an old webhook drops fields that it does not know"
 	CheckServers         = "check whether %s can be reached from its pods: the Service, and the pods behind it"
+	ReadSidecarLog       = "read the log of sidecar %s, too, which may have the cause"
 	ReadLogOf            = "read the log of container %s"
 	FixStart             = "fix what the container runtime reports about container %s; it never started, so it has no log"
 )

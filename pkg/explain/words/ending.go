@@ -45,7 +45,7 @@ func killedWith(c *explain.Cause) string {
 
 // endingQuote returns the message of the component that ended the pods, for the end of a sentence; none if the text says as much.
 func endingQuote(c *explain.Cause) quotation {
-	if c.Ending.IsComplete() {
+	if c.Ending.IsComplete() || c.Ending.Explains(c.Message) {
 		return quotation{}
 	}
 	return inQuotes(": ", meaning.WithoutThreshold(c.Message))

@@ -64,7 +64,7 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemNoPodGroup:      {what: noPodGroupText},
 	explain.ProblemDeleting:        {what: deletingText, note: deletingNote, state: stateDeleting, plain: true},
 	explain.ProblemUnschedulable: {
-		what: unschedulableText, note: autoscalerText, brief: unfitsBriefly, column: noNode,
+		what: unschedulableText, note: unschedulableNote, brief: unfitsBriefly, column: noNode,
 		advice: "compare what the pod requests with what the nodes offer",
 	},
 	explain.ProblemSchedulingGated: {what: gatedText, advice: "find out what the pod is waiting for"},

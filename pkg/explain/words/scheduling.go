@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -45,6 +46,15 @@ func claimName(name string) string {
 		return ""
 	}
 	return "claim " + name
+}
+
+// unschedulableNote describes what an autoscaler does, and says that nothing ends the wait for a claim that does not exist.
+func unschedulableNote(p *explain.Problem, now time.Time) string {
+	endless := ""
+	if lists.First(p.Scheduling.Unfit, func(u *meaning.Unfit) bool { return u.Kind == meaning.UnfitClaimMissing }) != nil {
+		endless = endlessNote(p, now)
+	}
+	return Clauses([]string{autoscalerText(p, now), endless})
 }
 
 // autoscalerText describes what an autoscaler does about the pod, "" if there is none.

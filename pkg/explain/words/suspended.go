@@ -30,9 +30,11 @@ func suspendedText(p *explain.Problem, now time.Time) string {
 	return "the Job is suspended (spec.suspend)"
 }
 
-// suspendedNote says that Kueue, which suspended the Job, does not queue it, or that pods were stopped.
+// suspendedNote says why other flavors of Kueue do not fit, that Kueue, which suspended the Job, does not queue it, or that pods were stopped.
 func suspendedNote(p *explain.Problem, _ time.Time) string {
 	switch n := p.Suspension.Stopped; {
+	case p.Suspension.Hold != nil:
+		return p.Suspension.Hold.Note()
 	case p.Suspension.OwnerRuns:
 		return "there is no Workload of Kueue for either, so Kueue does not start the Job"
 	case n > 0:

@@ -104,6 +104,8 @@ func StepText(s *explain.Step) string {
 		return "nothing happens until this changes"
 	case explain.StepRequeue:
 		return "Kueue tries again to admit the Job"
+	case explain.StepRoom:
+		return "Kueue starts the Job once there is room for it"
 	case explain.StepTerminated:
 		return "the last terminating pod must have ended by then"
 	case explain.StepEnd:

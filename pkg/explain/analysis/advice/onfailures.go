@@ -120,7 +120,17 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		if f.IsUnexplained(in) {
 			text = words.DebugSilent
 		}
-		out = append(out, debugCopy(in, f.Pod, c, text))
+		out = append(append(out, onSidecars(in, f.Pod.Name)...), debugCopy(in, f.Pod, c, text))
+	}
+	return out
+}
+
+// onSidecars returns advice to read the logs of sidecars that do more than serve as proxies: a container may pass on their errors.
+func onSidecars(in *facts.Facts, pod string) (out []explain.Advice) {
+	for _, c := range in.Spec.Template.Spec.InitContainers {
+		if ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways && words.KeepOut(c.Name) == "" {
+			out = append(out, adviseLogs(fmt.Sprintf(words.ReadSidecarLog, c.Name), logsOf(in, pod, c.Name))...)
+		}
 	}
 	return out
 }

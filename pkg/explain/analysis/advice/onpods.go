@@ -187,6 +187,8 @@ func onSuccess(in *facts.Facts, failed *failures.Failures, v *Values) (out []exp
 		return nil
 	case f == nil:
 		out = onGonePods(in, failed, v)
+	case f.Ending() != nil && f.Ending().Kind == meaning.EndRejected:
+		return advise(words.NothingToFix, "")
 	case len(f.OutOfMemory()) > 0:
 		return advise(memoryAdvice(in, f.OutOfMemory()[0]), "")
 	default:

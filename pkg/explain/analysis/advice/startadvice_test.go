@@ -66,7 +66,7 @@ func TestPodThatDoesNotStartHasAdvice(t *testing.T) {
 		"a volume that hangs": {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : mount failed: exit status 32: Connection timed out`, time.Minute)}, "its node cannot reach the server of its volume data: “mount failed: exit status 32: Connection timed out”", "check the name of the server", "-"},
 		"a damaged volume":    {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : mount failed: exit status 32: no medium found`, time.Minute)}, "its volume data cannot be mounted: “mount failed: exit status 32: no medium found”", "look for the error in the log of the CSI driver's pod on the node", ""},
 		"a secret elsewhere":  {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.MountDevice failed for volume "pvc-93ce" : fetching NodeStageSecretRef storage/csi-rbd failed: kubernetes.io/csi: failed to find the secret csi-rbd in the namespace storage with error: secrets "csi-rbd" not found`, time.Minute)}, "because Secret csi-rbd in namespace storage does not exist; its volume pvc-93ce needs it", "create Secret csi-rbd in namespace storage;", "kubectl create secret generic csi-rbd --from-file=FILE -n storage"},
-		"a busy volume":       {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.MountDevice failed for volume "pvc-1" : rpc error: code = Internal desc = rbd image pool/vol is still being used`, 2*time.Minute), explaintest.PodEvent("FailedMount", `MountVolume.MountDevice failed for volume "pvc-1" : rpc error: code = Aborted desc = an operation with the given Volume ID 0001 already exists`, time.Minute)}, "because its volume pvc-1 is still in use elsewhere", "delete the pod that uses the volume", "kubectl get volumeattachments"},
+		"a busy volume":       {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.MountDevice failed for volume "pvc-1" : rpc error: code = Internal desc = rbd image pool/vol is still being used`, 2*time.Minute), explaintest.PodEvent("FailedMount", `MountVolume.MountDevice failed for volume "pvc-1" : rpc error: code = Aborted desc = an operation with the given Volume ID 0001 already exists`, time.Minute)}, "because its volume pvc-1 is still in use elsewhere", "wait until the pod that uses the volume has ended", "kubectl get volumeattachments"},
 		"another zone":        {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.NodeAffinity check failed for volume "pv-1" : no matching NodeSelectorTerms`, time.Minute)}, "its volume pv-1 cannot be used on its node", "have the pod run on a node of the volume", "kubectl describe pv pv-1"},
 		"a claim unbound":     {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: error processing PVC ns/train: PVC is not bound`, time.Minute)}, "because its claim train is not bound", "find out why claim train is not bound: its StorageClass, and the provisioner", "kubectl describe pvc train -n ns"},
 		"other trouble":       {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedCreatePodSandBox", "no cgroup left", time.Minute)}, "its sandbox cannot be created: “no cgroup left”", "look for the error in the logs of the network plugin", ""},
@@ -90,11 +90,11 @@ func TestPodThatDoesNotStartHasAdvice(t *testing.T) {
 // CLI-06: only refusals of the pod template are a reason to recreate the Job; an outage passes.
 func TestRefusedCreationHasAdvice(t *testing.T) {
 	for message, advice := range map[string]string{
-		`Error creating: Pod "train-x" is invalid: spec.containers[0].image: Required value`:                                  "read the message, and recreate the Job",
+		`Error creating: Pod "train-x" is invalid: spec.containers[0].image: Required value`:                                  "recreate the Job with a correct spec.containers[0].image",
 		`Error creating: etcdserver: request timed out`:                                                                       "if the pod template is at fault, recreate the Job; otherwise",
 		`Error creating: the server is currently unable to handle the request (post pods)`:                                    "if the pod template is at fault, recreate the Job; otherwise",
 		`Error creating: pods "train-x" is forbidden: pod rejected: RuntimeClass "gvisor" not found`:                          "create RuntimeClass gvisor",
-		`Error creating: pods "train-x" is forbidden: exceeded quota: team, requested: pods=1, used: pods=1, limited: pods=1`: "check the quota",
+		`Error creating: pods "train-x" is forbidden: exceeded quota: team, requested: pods=1, used: pods=1, limited: pods=1`: "wait until other pods of the namespace have ended",
 	} {
 		f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) { j.Status.Active, j.Status.Ready = 0, ptr.To[int32](0) }))
 		f.Events = []input.Event{explaintest.JobEvent("FailedCreate", message, 3, time.Minute)}
@@ -109,7 +109,7 @@ func TestRefusedCreationHasAdvice(t *testing.T) {
 // Requirements: PND-06
 func TestInvalidFieldIsComparedWithTheTemplate(t *testing.T) {
 	const notSet = "may not be set for init containers without restartPolicy=Always"
-	ofTemplate := "recreate the Job with a corrected pod template"
+	ofTemplate := "recreate the Job with a correct spec."
 	for fields, want := range map[string]struct{ text, advice string }{
 		"spec.initContainers[1].lifecycle: Forbidden: " + notSet:                            {"the API server rejects field spec.initContainers[1].lifecycle (not in the pod template). May not be set", "find the webhook that adds spec.initContainers[1] to pods"},
 		"spec.containers[1].image: Required value":                                          {"rejects field spec.containers[1].image (not in the pod template): Required value", "find the webhook that adds spec.containers[1] to pods"},

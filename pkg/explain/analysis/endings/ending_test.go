@@ -139,17 +139,24 @@ func TestPodsOwnMessageIsTheCause(t *testing.T) {
 	}
 }
 
+// A message that only names the check of the kubelet is explained; nothing is to be fixed if another pod did the work.
+//
+// Requirements: CLI-17
+func TestRejectionForTheLabelsOfTheNodeIsExplained(t *testing.T) {
+	f := explaintest.FailedOnce(explaintest.PodOf("a", explaintest.WithStatus("NodeAffinity", "Pod Predicate NodeAffinity failed", "", "", nil)))
+	r := explaintest.WantFirst(t, f, "pod was rejected by the kubelet (NodeAffinity: the node's labels do not match its nodeSelector or affinity) and never ran")
+	explaintest.WantText(t, r, "which the kubelet may not have known yet when it started")
+}
+
 // Requirements: CLI-17
 func TestRejectedPodNeverRan(t *testing.T) {
 	shortened := map[string]string{
 		"UnexpectedAdmissionError": "not enough cpus available to satisfy… requested=1, available=0",
 		"OutOfcpu":                 "Node didn't have enough… cpu, requested: 4000, used: 253562, capacity: 254600",
-		"NodeAffinity":             "Predicate NodeAffinity… node(s) didn't match Pod's node affinity/selector",
 	}
 	for reason, message := range map[string]string{
 		"UnexpectedAdmissionError": "Allocate failed due to not enough cpus available to satisfy request: requested=1, available=0, which is unexpected",
 		"OutOfcpu":                 "Node didn't have enough resource: cpu, requested: 4000, used: 253562, capacity: 254600",
-		"NodeAffinity":             "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
 		"NodeShutdown":             "Pod was rejected as the node is shutting down.",
 		"Evicted":                  "The node had condition: [DiskPressure].",
 		"TopologyAffinityError":    "Resources cannot be allocated with Topology locality",

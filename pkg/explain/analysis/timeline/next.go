@@ -7,7 +7,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/policies"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -49,17 +48,22 @@ func NextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.
 	return steps
 }
 
-// nextHeld returns what happens to a Job that is held: Kueue queues it again after an admission check failed or an eviction.
+// nextHeld returns what happens to a Job that is held: Kueue queues it again after an admission check failed or an eviction, and starts it
+// when it has room for it.
 func nextHeld(in *facts.Facts, p *explain.Problem) []explain.Step {
 	h := p.Suspension.Hold
-	if h == nil || h.Kind != kueue.FailedChecks && h.Kind != kueue.Evicted {
-		return []explain.Step{{Kind: explain.StepBlocked}}
+	switch {
+	case h == nil:
+	case h.Passes():
+		return []explain.Step{{Kind: explain.StepRoom}}
+	case h.Requeues():
+		step := explain.Step{Kind: explain.StepRequeue}
+		if h.RequeueAt != nil && h.RequeueAt.After(in.Now) {
+			step.At = h.RequeueAt
+		}
+		return []explain.Step{step}
 	}
-	step := explain.Step{Kind: explain.StepRequeue}
-	if h.RequeueAt != nil && h.RequeueAt.After(in.Now) {
-		step.At = h.RequeueAt
-	}
-	return []explain.Step{step}
+	return []explain.Step{{Kind: explain.StepBlocked}}
 }
 
 // nextAt returns the step at the end of a clock, if it runs.
@@ -116,7 +120,8 @@ func nextLimits(in *facts.Facts, v *Values) []explain.Step {
 	if l != nil && l.NoRetries && len(in.Active) > 0 {
 		steps = append(steps, explain.Step{Kind: explain.StepQueueEnds, Count: int32(len(in.Active))})
 	}
-	if l != nil && l.Used > 0 && l.Left > 0 && (!l.NoRetries || l.Left <= int32(len(in.Active))) { // Failed pods that nothing replaces reach no limit.
+	ended := v.Blocker != nil && v.Blocker.Kind == explain.ProblemContainerEnded && l != nil && l.Unit == explain.LimitRestarts // Nothing restarts it.
+	if l != nil && !ended && l.Used > 0 && l.Left > 0 && (!l.NoRetries || l.Left <= int32(len(in.Active))) {                    // Failed pods that nothing replaces reach no limit.
 		steps = append(steps, explain.Step{Kind: explain.StepBackoffLimit, Count: l.Left, Limit: l.Limit, Unit: l.Unit})
 	}
 	if policies.WillFail(in, v.Success) {

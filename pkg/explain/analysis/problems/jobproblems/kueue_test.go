@@ -41,7 +41,7 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 		},
 		"one flavor too small, another in use": {
 			message: flavors + "insufficient quota for cpu in flavor small, request > maximum capacity (2), insufficient unused quota for cpu in flavor large, 3 more needed. Pending the preemption of 1 workload(s)",
-			kind:    kueue.Preempting, text: "and preempts others for it: queue team-a has too little unused quota for cpu in flavor large (3 more needed).", advice: "kubectl describe workloads.kueue.x-k8s.io job-train-1 -n ns",
+			kind:    kueue.Preempting, text: "and preempts others for it: queue team-a has too little unused quota for cpu in flavor large (3 more needed); flavor small has less cpu in all than the Job requests (at most 2).", advice: "kubectl describe workloads.kueue.x-k8s.io job-train-1 -n ns",
 		},
 		"a flavor in use": {
 			message: flavors + "insufficient unused quota for cpu in flavor large, 3 more needed",

@@ -35,7 +35,7 @@ func addMeaning(in *facts.Facts, p *explain.Problem) {
 		addUnfit(in, p)
 	case explain.ProblemImagePull:
 		addImageTrouble(in, p)
-		if t, pod := p.Start.Trouble, input.PodNamed(in.Active, p.Pods[0]); t != nil && t.Kind == meaning.Unauthorized && pod != nil {
+		if t, pod := p.Start.Trouble, input.PodNamed(in.Active, p.Pods[0]); t.IsDenied() && pod != nil {
 			t.NoPullSecrets = !pod.PullSecrets
 		}
 		p.MayContinue = p.Start.Trouble.MayPass()

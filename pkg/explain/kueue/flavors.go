@@ -1,0 +1,149 @@
+package kueue
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// Shortage is a resource without enough unused quota, with the additional amount needed, "" if that is unknown.
+type Shortage struct {
+	Resource string `json:"resource"`
+	Missing  string `json:"missing,omitempty"`
+}
+
+func (s *Shortage) text() string {
+	if s.Missing == "" {
+		return s.Resource
+	}
+	return s.Resource + " (" + s.Missing + " more needed)"
+}
+
+// OtherFlavor is the reason against one of several flavors, with the fields as in Hold.
+type OtherFlavor struct {
+	Kind     HoldKind   `json:"kind"`
+	Flavor   string     `json:"flavor"`
+	Resource string     `json:"resource,omitempty"`
+	Missing  string     `json:"missing,omitempty"`
+	Most     string     `json:"most,omitempty"`
+	Taint    string     `json:"taint,omitempty"`
+	Also     []Shortage `json:"also,omitempty"`
+}
+
+// text returns the reason as a clause.
+func (o *OtherFlavor) text() string {
+	h := Hold{Kind: o.Kind, Flavor: o.Flavor, Resource: o.Resource, Missing: o.Missing, Most: o.Most, Taint: o.Taint, Also: o.Also}
+	return h.fill(h.row().other)
+}
+
+// shortage matches a resource, a flavor and the amount that is missing.
+var shortage = regexp.MustCompile(`insufficient unused quota(?: in cohort)? for (\S+) in flavor ([^\s,;]+)(?:, (\S+) more needed)?`)
+
+// addShortages adds the other resources that Kueue's message names for the flavor.
+func (h *Hold) addShortages() {
+	if h.Kind != QuotaInUse && h.Kind != Preempting {
+		return
+	}
+	for _, m := range shortage.FindAllStringSubmatch(h.Message, -1) {
+		also := Shortage{Resource: m[1], Missing: m[3]}
+		seen := also.Resource == h.Resource || slices.ContainsFunc(h.Also, func(s Shortage) bool { return s.Resource == also.Resource })
+		if strings.TrimRight(m[2], ".") == h.Flavor && !seen {
+			h.Also = append(h.Also, also)
+		}
+	}
+}
+
+// addOthers adds the reasons against the other flavors, which are alternatives: one for each.
+func (h *Hold) addOthers() {
+	seen := map[string]bool{h.Flavor: true}
+	for i := range holds {
+		known := &holds[i]
+		if known.other == "" {
+			continue
+		}
+		for _, match := range known.pattern.FindAllStringSubmatch(h.Message, -1) {
+			other := Hold{Message: h.Message}
+			other.read(known, match)
+			if seen[other.Flavor] || other.Flavor == "" {
+				continue
+			}
+			seen[other.Flavor] = true
+			other.addShortages()
+			h.Others = append(h.Others, OtherFlavor{
+				Kind: other.Kind, Flavor: other.Flavor, Resource: other.Resource, Missing: other.Missing, Most: other.Most, Taint: other.Taint, Also: other.Also,
+			})
+		}
+	}
+}
+
+// maxOthers is the maximum number of other flavors in a text.
+const maxOthers = 3
+
+// Note returns the reasons against the other flavors as a clause, "" for none.
+func (h *Hold) Note() string {
+	var all []string
+	for i := range h.Others {
+		all = append(all, h.Others[i].text())
+	}
+	if n := len(all) - maxOthers; n > 0 {
+		all = append(all[:maxOthers], wording.Plural(int32(n), "other flavor does not fit either", "other flavors do not fit either"))
+	}
+	return strings.Join(all, ", ")
+}
+
+// shortages names the resources that lack unused quota, and the flavor.
+func (h *Hold) shortages() string {
+	first := Shortage{h.Resource, h.Missing}
+	if len(h.Also) == 0 {
+		missing, _ := strings.CutPrefix(first.text(), h.Resource)
+		return h.Resource + " in flavor " + h.Flavor + missing
+	}
+	all := []string{first.text()}
+	for i := range h.Also {
+		all = append(all, h.Also[i].text())
+	}
+	return wording.Enumerate(all, "and") + " in flavor " + h.Flavor
+}
+
+// exclusion matches a reason of Kueue against nodes of a topology, with their number.
+var exclusion = regexp.MustCompile(`(?:(resource|taint) "([^"]+)"|(nodeSelector|affinity|topologyDomain)): (\d+)`)
+
+// excluded returns why nodes of the topology are excluded, "" if Kueue does not say so.
+func (h *Hold) excluded() string {
+	_, list, _ := strings.Cut(h.Message, "; excluded: ")
+	var all []string
+	for _, m := range exclusion.FindAllStringSubmatch(list, -1) {
+		what := map[string]string{"resource": "lack free ", "taint": "have taint "}[m[1]] + m[2]
+		if m[3] != "" {
+			what = "do not match its " + m[3]
+		}
+		all = append(all, m[4]+" "+what)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return ": of its nodes, " + wording.Enumerate(all, "and")
+}
+
+// fit says how many pods, or slices of pods, have room in the topology.
+func (h *Hold) fit() string {
+	if h.Most == "" {
+		return "none of its " + h.Missing + " " + h.Resource + "s"
+	}
+	return "only " + h.Most + " of its " + h.Missing + " " + h.Resource + "s"
+}
+
+// fill replaces the details in braces in a template.
+func (h *Hold) fill(template string) string {
+	most, topology, level := "", "its topology", wording.Join(" ", "the topology level", h.Resource)
+	if h.Most != "" {
+		most = " (at most " + h.Most + ")"
+	}
+	if h.Flavor != "" {
+		topology = "flavor " + h.Flavor
+	}
+	return wording.Insert(template, "{taint}", h.Taint, "{resource}", h.Resource, "{flavor}", h.Flavor, "{shortages}", h.shortages(),
+		"{(most)}", most, "{topology}", topology, "{level}", level, "{name}", h.QueueName, "{fit}", h.fit(), "{(excluded)}", h.excluded())
+}
