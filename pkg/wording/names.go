@@ -18,8 +18,10 @@ const (
 )
 
 var (
-	url    = lazyregexp.New("https?://[^\\s\"'<>()\\[\\]`]+")
-	scheme = lazyregexp.New(`\bhttps?://`)
+	url = lazyregexp.New("https?://[^\\s\"'<>()\\[\\]`]+")
+	// inCluster matches the domain of a cluster in an address.
+	inCluster = lazyregexp.New(`\.svc\.cluster\.local(:\d|/)`)
+	scheme    = lazyregexp.New(`\bhttps?://`)
 	// request matches a request of Go's HTTP client, which the reason after it makes superfluous.
 	request = lazyregexp.New(`\b(?:Get|Head|Post|Put|Patch|Delete) "`)
 	// path matches a path, or a name with slashes, of at least four parts.
@@ -30,7 +32,7 @@ var (
 
 // shortNames shortens what a message names by itself: addresses and names with a domain, and leaves out the numbers of errors.
 func shortNames(text string) string {
-	text = code.ReplaceAllString(strings.ReplaceAll(text, ".svc.cluster.local", ".svc"), "")
+	text = code.ReplaceAllString(inCluster.ReplaceAllString(text, ".svc$1"), "")
 	text = url.ReplaceAllStringFunc(text, shortURL)
 	return path.ReplaceAllStringFunc(strings.ReplaceAll(text, "~1", "/"), func(name string) string {
 		parts := strings.Split(name, "/")

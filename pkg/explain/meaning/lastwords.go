@@ -111,7 +111,7 @@ func telling(raw []string) int {
 			return last // The details of the error say more.
 		case line.kind == lineAlarm && !line.isDetail():
 			return beneath(lines, i)
-		case line.kind == linePlain && !line.isProse():
+		case line.isElse():
 			plain++
 		case line.kind == lineAlarm && isBetter:
 			plain = maxPlainLines - maxHeadLines
@@ -123,12 +123,14 @@ func telling(raw []string) int {
 	return last
 }
 
-// isProse reports whether the line is a sentence that is not about what the program does: help after an error.
-func (l *logLine) isProse() bool {
+// isElse reports whether the line may be about something else than the error before it. A sentence that is not about what the program
+// does is help.
+func (l *logLine) isElse() bool {
 	const least = 6 // words
 	words := strings.Fields(l.text)
 	numbers := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !strings.ContainsFunc(word, unicode.IsDigit) })
-	return len(words) >= least && len(numbers) <= 1 && l.sign() == SignUnknown
+	isHelp := len(words) >= least && len(numbers) <= 1 && l.sign() == SignUnknown
+	return l.kind == linePlain && !isHelp
 }
 
 // isTitle reports whether the line at a position is the bare name of what the indented line after it, at the position last, reports.

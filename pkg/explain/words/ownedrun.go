@@ -142,7 +142,7 @@ func withCause(cause string, texts ...string) []string {
 		}
 	}
 	short := wording.Shorten(cause, max(room(start), 0))
-	if _, end, cut := strings.Cut(short, "… "); cut && strings.HasSuffix(cause, end) && 8*len(short) >= 7*len(cause) {
+	if strings.HasSuffix(cause, short[strings.LastIndexByte(short, ' ')+1:]) && 8*len(short) >= 7*len(cause) {
 		return []string{start + short}
 	}
 	return []string{texts[0], wording.Shorten(cause, maxSentence-1)}
