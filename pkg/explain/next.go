@@ -117,7 +117,7 @@ type Advice struct {
 	Command string `json:"command,omitempty"`
 	// Policies are the proposed policies; nil if the advice is about something else.
 	Policies *Policies `json:"policies,omitempty"`
-	// OfOwner is set if the advice is about the template of the CronJob, whatever the cause is.
+	// OfOwner is set if the advice is to change the CronJob that creates the Job.
 	OfOwner bool `json:"ofOwner,omitempty"`
 	// WhatIf is the effect that the Policies would have had; nil if it is unknown, or would have been no gain.
 	WhatIf *WhatIf `json:"whatIf,omitempty"`

@@ -40,6 +40,9 @@ type CronJobReport struct {
 	// ObservedAt is the moment.
 	ObservedAt metav1.Time  `json:"observedAt"`
 	State      CronJobState `json:"state"`
+	// Owner and Tool are what creates the CronJob, nil if that is unknown.
+	Owner *Owner `json:"owner,omitempty"`
+	Tool  *Tool  `json:"tool,omitempty"`
 	// Sentence is the answer, with at most 160 characters. Notes add to it. Each ends with a full stop.
 	Sentence string   `json:"sentence"`
 	Notes    []string `json:"notes,omitempty"`
@@ -78,8 +81,10 @@ type CronJobReport struct {
 	// longer exists.
 	Oldest *OwnedRun `json:"oldest,omitempty"`
 	Last   *OwnedRun `json:"last,omitempty"`
-	// ByHand is the newest Job that was created by hand, if no Job of the schedule is newer and it has a problem.
-	ByHand *OwnedRun `json:"byHand,omitempty"`
+	// ByHand is the newest Job that was created by hand, if no Job of the schedule is newer, and if it has a problem, is Unexpected, or
+	// the schedule has started none. Unexpected is the Job that the last event UnexpectedJob is about.
+	ByHand     *OwnedRun `json:"byHand,omitempty"`
+	Unexpected string    `json:"unexpected,omitempty"`
 	// Replaced is the number of unfinished Jobs that starts have ended, as far as events show it (ReplacesRuns).
 	Replaced int32 `json:"replaced,omitempty"`
 	// DefaultCommand is the only container of the template if it has neither command nor arguments.
@@ -120,6 +125,11 @@ func (r *CronJobReport) Named() string {
 		return r.Oldest.named()
 	}
 	return ""
+}
+
+// NeverDue reports whether no day matches the schedule, such as 30 February.
+func (r *CronJobReport) NeverDue() bool {
+	return r.State == CronJobScheduled && r.Next == nil && r.ScheduleText != ""
 }
 
 // DefaultCommand is a container that runs the command of its image.

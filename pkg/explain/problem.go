@@ -237,6 +237,14 @@ func (p *Problem) AddPod(name string) {
 	}
 }
 
+// TokenOf returns the ServiceAccount whose generated token the pods need and that does not exist; "" if they need no such Secret.
+func (p *Problem) TokenOf() string {
+	if kind, name := p.MissingObject(); kind == "Secret" {
+		return meaning.AccountOfToken(name)
+	}
+	return ""
+}
+
 // MissingObject returns the kind and the name of the object that the pods need and that does not exist; "" if there is none.
 func (p *Problem) MissingObject() (kind, name string) {
 	kinds := map[meaning.RefusalKind]string{

@@ -132,7 +132,9 @@ type Job struct {
 	UID       string `json:"uid,omitempty"`
 	// Owner is the controlling owner of the Job, such as a CronJob.
 	Owner *Owner `json:"owner,omitempty"`
-	// Tool is the deployment tool that creates the Job; nil if none is known.
+	// Manual is set if a user created the Job from the template of its CronJob.
+	Manual bool `json:"manual,omitempty"`
+	// Tool is the tool that creates the Job; nil if none is known.
 	Tool *Tool `json:"tool,omitempty"`
 	// Created, Started and Finished are nil as long as they are not known. Finished is the
 	// completionTime, or the transition of the condition Failed.
@@ -141,6 +143,9 @@ type Job struct {
 	Finished *metav1.Time `json:"finished,omitempty"`
 	// DurationSeconds is the time from Started to Finished, or to ObservedAt.
 	DurationSeconds *int64 `json:"durationSeconds,omitempty"`
+
+	// Earlier is the last Job of the same name that has ended and no longer exists; nil if none is known.
+	Earlier *EarlierJob `json:"earlier,omitempty"`
 
 	// CompletionMode is NonIndexed or Indexed.
 	CompletionMode       string `json:"completionMode"`
@@ -158,6 +163,12 @@ type Job struct {
 	Suspend              bool   `json:"suspend,omitempty"`
 	// ManagedBy is "" for the built-in controller.
 	ManagedBy string `json:"managedBy,omitempty"`
+}
+
+// EarlierJob is a Job of the same name that no longer exists.
+type EarlierJob struct {
+	Ended  metav1.Time `json:"ended"`
+	Failed bool        `json:"failed,omitempty"`
 }
 
 // Owner names an object that owns another.

@@ -18,8 +18,10 @@ type Tool struct {
 	Stays bool `json:"stays,omitempty"`
 	// DeletesSucceeded is set if the helm.sh/hook-delete-policy has Helm delete the Job once it has succeeded.
 	DeletesSucceeded bool `json:"deletesSucceeded,omitempty"`
-	// Operator is set for any other program that creates Jobs, which the label app.kubernetes.io/managed-by names.
-	Operator bool `json:"operator,omitempty"`
+	// Source is where users of another tool change what it creates, "" for Helm, Argo CD and Flux. Runs is set if it creates a Job
+	// for each of its runs.
+	Source string `json:"source,omitempty"`
+	Runs   bool   `json:"runs,omitempty"`
 }
 
 // ToolName is the name of a deployment tool.
@@ -30,6 +32,17 @@ const (
 	ToolHelm   ToolName = "Helm"
 	ToolArgoCD ToolName = "Argo CD"
 	ToolFlux   ToolName = "Flux"
+)
+
+// Stay is why a complete Job still exists, where that is a question.
+type Stay string
+
+// The reasons.
+const (
+	StayLeft  Stay = "LeftByTool"  // Helm should have deleted it
+	StaySoon  Stay = "DeletedSoon" // Helm deletes it once its other hooks have ended
+	StayNoTTL Stay = "NoTTL"       // nothing deletes it, although it has a deadline
+	StayFixed Stay = "Immutable"   // a tool keeps it, and cannot change its pod template
 )
 
 // Hooks that run before the tool creates the objects of the release, or after it has deleted them. Argo CD also runs hooks of

@@ -23,8 +23,10 @@ type Verdict struct {
 	// is "" if there is nothing to add to the State.
 	State   string `json:"state"`
 	Summary string `json:"summary,omitempty"`
-	// Notes add to what happens to a Job that runs: that it has run for long without a limit, or why it has no more pods.
+	// Notes add to what happens to a Job that runs: that it has run for long without a limit, or why it has no more pods; and to a
+	// complete one why it still exists, the Stay.
 	Notes []string `json:"notes,omitempty"`
+	Stay  Stay     `json:"stay,omitempty"`
 	// Why explains the outcome after the reason of the condition, without a full stop; "" while Open.
 	Why string `json:"why,omitempty"`
 	// Sentence ends with a full stop. Clauses are its parts: the first is the answer, and the rest adds to it.

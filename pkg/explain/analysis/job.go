@@ -7,6 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
@@ -25,7 +26,9 @@ func jobOf(in *facts.Facts) explain.Job {
 		Suspend:              jobspec.IsSuspended(spec),
 		ManagedBy:            ptr.Deref(spec.ManagedBy, ""),
 		Owner:                facts.OwnerOf(job),
+		Manual:               facts.OwnerOf(job) != nil && input.IsManual(job),
 		Tool:                 facts.ToolOf(job),
+		Earlier:              facts.EarlierOf(in),
 	}
 	if j.Started != nil {
 		end := in.Now

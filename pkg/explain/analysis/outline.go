@@ -64,8 +64,7 @@ func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outl
 	}
 	o.EndedBy = end.EndedBy
 	o.Rule, o.RuleName = end.FailedBy()
-	o.Retry, o.Owner = retryOf(job), facts.OwnerOf(job)
-	_, o.Manual = job.Annotations[input.ManualAnnotation]
+	o.Retry, o.Owner, o.Manual = retryOf(job), facts.OwnerOf(job), input.IsManual(job)
 	return o
 }
 

@@ -17,12 +17,22 @@ const (
 	moreTime         = `{"spec":{"startingDeadlineSeconds":600}}`
 )
 
-// adviceOn returns the advice on a CronJob that does not start Jobs.
+// adviceOn returns the advice on a CronJob. If something creates the CronJob, it names where a change belongs.
 func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
+	out := onState(r, now)
+	at := slices.IndexFunc(out, func(a explain.Advice) bool { return a.OfOwner })
+	if at < 0 || r.Tool == nil && r.Owner == nil {
+		return out
+	}
+	return slices.Insert(out, at+1, one(words.ChangeCronJobSource(r.Owner, r.Tool), "")...)
+}
+
+// onState returns the advice on what keeps a CronJob from starting Jobs, or on its Jobs.
+func onState(r *explain.CronJobReport, now time.Time) []explain.Advice {
 	name := explain.ShellWord(r.Name)
 	switch r.State {
 	case explain.CronJobSuspended:
-		return one(words.ResumeCronJob, patch(r, `{"spec":{"suspend":false}}`))
+		return patch(r, words.ResumeCronJob, `{"spec":{"suspend":false}}`)
 	case explain.CronJobDeleting:
 		if r.Since == nil || now.Sub(r.Since.Time) < slack {
 			return nil
@@ -37,14 +47,14 @@ func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 	case explain.CronJobMissedStart:
 		return onMissedStart(r)
 	case explain.CronJobManyMissed:
-		return one(words.LimitMissedStarts, patch(r, moreTime))
+		return patch(r, words.LimitMissedStarts, moreTime)
 	case explain.CronJobUnknownZone:
 		if r.Rejected != "" && r.Rejected != r.TimeZone {
 			return one(words.ReadEventsOfCronJob, events(r))
 		}
-		return one(words.SetKnownZone, patch(r, `{"spec":{"timeZone":"Etc/UTC"}}`))
+		return patch(r, words.SetKnownZone, `{"spec":{"timeZone":"Etc/UTC"}}`)
 	case explain.CronJobBadSchedule:
-		return one(words.CorrectSchedule, kubectl(r, "edit cronjob %s", name))
+		return edit(r, words.CorrectSchedule)
 	case explain.CronJobOverdue:
 		return one(words.CheckBuiltIn, "kubectl get pods -n kube-system -l component=kube-controller-manager")
 	}
@@ -53,83 +63,96 @@ func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 
 // onRuns returns the advice on the Jobs of a CronJob that starts them.
 func onRuns(r *explain.CronJobReport) (out []explain.Advice) {
-	name := explain.ShellWord(r.Name)
 	switch last := r.Last; {
 	case r.State == explain.CronJobReplaces:
-		return one(words.LetRunsEnd, patch(r, `{"spec":{"concurrencyPolicy":"Forbid"}}`))
+		return patch(r, words.LetRunsEnd, `{"spec":{"concurrencyPolicy":"Forbid"}}`)
 	case r.State == explain.CronJobManualJobs:
 		return one(words.DeleteManualJobs, kubectl(r, "get jobs"))
 	case r.State == explain.CronJobPileUp:
-		if r.Stalled > 0 && r.Oldest.Fix != nil {
-			out = []explain.Advice{*r.Oldest.Fix}
-		} else if r.Stalled > 0 {
-			out = one(words.CorrectRunTemplate, kubectl(r, "edit cronjob %s", name))
-		}
-		if r.Stalled > 0 {
-			out = append(out, one(words.DeleteStalledJobs, kubectl(r, "batchjob status --problems"))...)
-		}
-		return append(out, one(words.ForbidOverlap, patch(r, `{"spec":{"concurrencyPolicy":"Forbid"}}`))...)
+		return onPileUp(r)
+	case r.NeverDue():
+		return edit(r, words.CorrectSchedule)
 	case r.ByHand != nil:
 		out = onRun(r, r.ByHand)
 	case last == nil:
 	case last.Name == "" && last.State != explain.OwnedSucceeded && ptr.Deref(r.FailedJobsHistoryLimit, 1) == 0:
-		out = one(words.KeepFailedJobs, patch(r, `{"spec":{"failedJobsHistoryLimit":1}}`))
+		out = patch(r, words.KeepFailedJobs, `{"spec":{"failedJobsHistoryLimit":1}}`)
 	default:
 		out = onRun(r, last)
 	}
 	if d := r.StartingDeadlineSeconds; d != nil && *d < words.TooShortToStart {
-		out = append(out, one(words.GiveMoreTimeToStart(*d), patch(r, moreTime))...)
+		out = append(out, patch(r, words.GiveMoreTimeToStart(*d), moreTime)...)
+	}
+	if len(out) == 0 && r.ZoneAssumed && r.Next != nil {
+		out = patch(r, words.SetOwnZone, `{"spec":{"timeZone":"AREA/CITY"}}`)
 	}
 	return out
 }
 
-// onRun returns the advice on a Job with a problem: its own, and to correct the template.
-func onRun(r *explain.CronJobReport, run *explain.OwnedRun) (out []explain.Advice) {
-	if run.Fix != nil {
-		out = append(out, *run.Fix)
+// onPileUp returns the advice on Jobs of the schedule that run at once.
+func onPileUp(r *explain.CronJobReport) (out []explain.Advice) {
+	if r.Stalled > 0 {
+		out = onTemplate(r, r.Oldest)
+		out = append(out, one(words.DeleteStalledJobs, kubectl(r, "batchjob status --problems"))...)
 	}
-	if out == nil && !slices.Contains([]explain.OwnedState{explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled}, run.State) {
-		return nil
-	}
-	return onTemplate(r, run, out)
+	return append(out, patch(r, words.ForbidOverlap, `{"spec":{"concurrencyPolicy":"Forbid"}}`)...)
 }
 
+// onRun returns the advice on a Job with a problem: its own, and to correct the template.
+func onRun(r *explain.CronJobReport, run *explain.OwnedRun) []explain.Advice {
+	if run.Fix == nil && !slices.Contains([]explain.OwnedState{explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled}, run.State) {
+		return nil
+	}
+	return onTemplate(r, run)
+}
+
+// onOverlap returns the advice on a Job that keeps the next one from starting: on its cause, if one is known, before its deletion, as
+// the next Job has the same template.
 func onOverlap(r *explain.CronJobReport) (out []explain.Advice) {
-	edit := kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name))
 	oldest := r.Oldest
-	switch waits := oldest != nil && (oldest.State == explain.OwnedStalled || oldest.State == explain.OwnedSuspended); {
-	case waits && oldest.Outdated:
-		return one(words.DeleteOutdated, kubectl(r, "delete job %s", explain.ShellWord(oldest.Name)))
-	case waits && oldest.Fix != nil:
-		out = onTemplate(r, oldest, []explain.Advice{*oldest.Fix}) // First, as the next Job has the same template.
-		if oldest.State == explain.OwnedSuspended {
+	if oldest != nil && (oldest.Fix != nil || oldest.State != explain.OwnedRunning) {
+		remove := kubectl(r, "delete job %s", explain.ShellWord(oldest.Name))
+		switch {
+		case oldest.Outdated && oldest.State != explain.OwnedRunning:
+			return one(words.DeleteOutdated, remove)
+		case oldest.Fix == nil:
+			text := words.CheckStalledJob
+			if oldest.State == explain.OwnedFailing {
+				text = words.CheckFailingJob
+			}
+			out = one(text, kubectl(r, "batchjob why %s", explain.ShellWord(oldest.Name)))
+		}
+		if out = append(out, onTemplate(r, oldest)...); oldest.Fix == nil || oldest.State == explain.OwnedSuspended {
 			return out
 		}
-		return append(out, one(words.DeleteBlocking, kubectl(r, "delete job %s", explain.ShellWord(oldest.Name)))...)
-	case waits:
-		return onTemplate(r, oldest, one(words.CheckStalledJob, kubectl(r, "batchjob why %s", explain.ShellWord(oldest.Name))))
-	case len(r.Active) > 0:
+		return append(out, one(words.DeleteBlocking, remove)...)
+	}
+	if len(r.Active) > 0 {
 		out = one(words.CheckOverlappingJob, kubectl(r, "batchjob why %s", explain.ShellWord(r.Active[0])))
 	}
 	if r.ActiveDeadlineSeconds == nil {
-		out = append(out, one(words.LimitRunTime, edit)...)
+		out = append(out, edit(r, words.LimitRunTime)...)
 	}
-	return append(out, one(words.AllowReplacement, patch(r, `{"spec":{"concurrencyPolicy":"Replace"}}`))...)
+	return append(out, patch(r, words.AllowReplacement, `{"spec":{"concurrencyPolicy":"Replace"}}`)...)
 }
 
-// onTemplate adds the advice to correct the template: a newer Job would have the same problem. A suspended Job only waits.
-func onTemplate(r *explain.CronJobReport, run *explain.OwnedRun, out []explain.Advice) []explain.Advice {
-	if run.State == explain.OwnedSuspended {
-		return out[:min(len(out), 1)]
+// onTemplate returns the advice on the cause of a Job, and to correct the template: a newer Job would have the same problem. A
+// suspended Job only waits.
+func onTemplate(r *explain.CronJobReport, run *explain.OwnedRun) (out []explain.Advice) {
+	if run.Fix != nil {
+		out = []explain.Advice{*run.Fix}
 	}
-	return append(out, one(words.CorrectRunTemplate, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))...)
+	if run.State == explain.OwnedSuspended {
+		return out
+	}
+	return append(out, edit(r, words.CorrectRunTemplate)...)
 }
 
 func onMissedStart(r *explain.CronJobReport) []explain.Advice {
 	name, missed := explain.ShellWord(r.Name), explain.ShellWord(r.Name+"-missed")
 	out := one(words.StartMissedNow, kubectl(r, "create job %s --from=cronjob/%s", missed, name))
 	if d := r.StartingDeadlineSeconds; d != nil && *d < generousDeadline {
-		out = append(out, one(words.GiveMoreTimeToStart(*d), patch(r, moreTime))...)
+		out = append(out, patch(r, words.GiveMoreTimeToStart(*d), moreTime)...)
 	}
 	return out
 }
@@ -139,9 +162,9 @@ func onRefusal(r *explain.CronJobReport) []explain.Advice {
 	case r.Refusal.IsOfQuota():
 		return one(words.FreeJobQuota, kubectl(r, "describe resourcequota %s", explain.ShellWord(r.Refusal.By)))
 	case r.Refusal.IsOfTemplate():
-		return one(words.CorrectJobTemplate, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))
+		return edit(r, words.CorrectJobTemplate)
 	case r.Refusal.IsOfPolicy():
-		return one(words.SatisfyPolicy, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))
+		return edit(r, words.SatisfyPolicy)
 	}
 	return one(words.RetriedCreation, events(r))
 }
@@ -150,9 +173,18 @@ func one(text, command string) []explain.Advice {
 	return []explain.Advice{{Text: text, Command: command}}
 }
 
-// patch returns a command that patches the CronJob; merge must not contain single quotes.
-func patch(r *explain.CronJobReport, merge string) string {
-	return kubectl(r, "patch cronjob %s --type merge -p '%s'", explain.ShellWord(r.Name), merge)
+// patch returns the advice to change a field of the CronJob; merge must not contain single quotes.
+func patch(r *explain.CronJobReport, text, merge string) []explain.Advice {
+	return ofOwner(text, kubectl(r, "patch cronjob %s --type merge -p '%s'", explain.ShellWord(r.Name), merge))
+}
+
+// edit returns the advice to change the CronJob in an editor.
+func edit(r *explain.CronJobReport, text string) []explain.Advice {
+	return ofOwner(text, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))
+}
+
+func ofOwner(text, command string) []explain.Advice {
+	return []explain.Advice{{Text: text, Command: command, OfOwner: true}}
 }
 
 func events(r *explain.CronJobReport) string {

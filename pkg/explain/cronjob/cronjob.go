@@ -40,6 +40,7 @@ func Explain(in input.CronJob, runs []explain.OwnedRun) explain.CronJobReport {
 		if !suspended(in.CronJob) {
 			r.Next, r.ZoneAssumed, r.ClockChange = explain.TimeOf(plan.firstAfter(in.Now)), plan.zoneAssumed, plan.clockChange(in.Now)
 		}
+		r.Unexpected = lastUnexpected(in.Events)
 		decide(&r, &in, plan)
 		countRuns(&r, &in, runs)
 		r.Replaced = replaced(&in)
@@ -53,6 +54,7 @@ func Explain(in input.CronJob, runs []explain.OwnedRun) explain.CronJobReport {
 
 // copyFields copies fields of the CronJob's spec and status.
 func copyFields(r *explain.CronJobReport, cj *batchv1.CronJob) {
+	r.Owner, r.Tool = facts.OwnerOf(cj), facts.ToolOfObject(cj, cj.Spec.JobTemplate.Spec.Template.Labels)
 	r.Schedule, r.TimeZone = cj.Spec.Schedule, ptr.Deref(cj.Spec.TimeZone, "")
 	r.ConcurrencyPolicy, r.StartingDeadlineSeconds = string(cj.Spec.ConcurrencyPolicy), cj.Spec.StartingDeadlineSeconds
 	r.SuccessfulJobsHistoryLimit, r.FailedJobsHistoryLimit = cj.Spec.SuccessfulJobsHistoryLimit, cj.Spec.FailedJobsHistoryLimit

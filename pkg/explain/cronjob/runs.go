@@ -27,15 +27,29 @@ var (
 func withUnexpected(jobs []input.OwnedJob, events []input.Event) []input.OwnedJob {
 	jobs = slices.Clone(jobs)
 	for i := range events {
-		name := unexpected.Group(events[i].Message)
-		if events[i].Reason != "UnexpectedJob" || name == "" || scheduled.Group(name) != "" {
-			continue
-		}
+		name := unexpectedIn(&events[i])
 		for j := range jobs {
-			jobs[j].Manual = jobs[j].Manual || jobs[j].Name == name
+			jobs[j].Manual = jobs[j].Manual || name != "" && jobs[j].Name == name
 		}
 	}
 	return jobs
+}
+
+// lastUnexpected returns the Job that the last event UnexpectedJob is about, "" if there is none.
+func lastUnexpected(events []input.Event) string {
+	if e := input.LastEvent(events, func(e *input.Event) bool { return unexpectedIn(e) != "" }); e != nil {
+		return unexpectedIn(e)
+	}
+	return ""
+}
+
+// unexpectedIn returns the Job in an event UnexpectedJob, "" for other events. The controller reports a Job of its own, too, if it has
+// lost its name.
+func unexpectedIn(e *input.Event) string {
+	if name := unexpected.Group(e.Message); e.Reason == "UnexpectedJob" && scheduled.Group(name) == "" {
+		return name
+	}
+	return ""
 }
 
 // countRuns counts the unfinished Jobs, and finds the oldest of them and the Job of the last start.
@@ -57,7 +71,7 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.Owned
 			if !ended {
 				r.Manual++
 			}
-			if run.Cause != "" && !job.Created.Before(byHand.Created) {
+			if tellsMore(r, job, run) && !job.Created.Before(byHand.Created) {
 				byHand, r.ByHand = *job, run
 			}
 			continue
@@ -70,7 +84,7 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.Owned
 			unfinished = append(unfinished, created{job.Created, *run})
 		}
 	}
-	if byHand.Created.Before(newest.Created) {
+	if byHand.Created.Before(newest.Created) || r.ByHand != nil && hides(r.ByHand, r.Last) {
 		r.ByHand = nil
 	}
 	slices.SortStableFunc(unfinished, func(a, b created) int { return a.at.Compare(b.at) })
@@ -78,6 +92,16 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.Owned
 	if start := in.CronJob.Status.LastScheduleTime; start != nil && newest.Created.Before(start.Time) {
 		r.Last = removedRun(in.CronJob, in.Events)
 	}
+}
+
+// hides reports whether a Job that was created by hand is well and would hide the problem of the last one of the schedule.
+func hides(byHand, last *explain.OwnedRun) bool {
+	return byHand.Cause == "" && last != nil && last.Cause != ""
+}
+
+// tellsMore reports whether a Job that was created by hand has a problem, is the only one so far, or is reported as unexpected.
+func tellsMore(r *explain.CronJobReport, job *input.OwnedJob, run *explain.OwnedRun) bool {
+	return run.Cause != "" || r.LastSchedule == nil || r.Unexpected == job.Name
 }
 
 // isOutdated reports whether the CronJob has been changed since it created the Job, whose pod template is not the current one. It may

@@ -43,6 +43,9 @@ func ManyEvents() input.Gap {
 	return input.Gap{What: "events", Text: fmt.Sprintf("the namespace has many events: only %d of those about pods were read", MaxEvents)}
 }
 
+// EventsNamed selects the events about all Jobs of this name, which existed one after the other.
+func EventsNamed(job string) fields.Set { return eventsOf("Job", job, "") }
+
 // EventsOfJob selects the events about the Job itself.
 func EventsOfJob(job *batchv1.Job) fields.Set { return eventsOf("Job", job.Name, job.UID) }
 

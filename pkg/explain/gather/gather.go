@@ -102,13 +102,21 @@ func (r *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string,
 		missing("list", "jobs", err)
 	}
 
-	about := []fields.Set{EventsOfJob(job), EventsOfPods()}
+	about := []fields.Set{EventsNamed(job.Name), EventsOfPods()}
 	if r.options.WithoutPodEvents {
 		about = about[:1]
 	}
-	var complete bool
-	keep := func(_ *corev1.Event, e input.Event) input.Event { return e }
-	in.Events, complete, err = Events(ctx, r.client, job, in.Pods, about, keep)
+	keep := func(of *corev1.Event, e input.Event) ofJob {
+		return ofJob{e, of.InvolvedObject.Kind == "Job" && of.InvolvedObject.UID != "" && of.InvolvedObject.UID != job.UID}
+	}
+	all, complete, err := Events(ctx, r.client, job, in.Pods, about, keep)
+	for i := range all {
+		if all[i].earlier {
+			in.Earlier = append(in.Earlier, all[i].Event)
+		} else {
+			in.Events = append(in.Events, all[i].Event)
+		}
+	}
 	in.EventsRead = complete && !r.options.WithoutPodEvents
 	missing("list", "events", err)
 	if err == nil && !complete && !r.options.WithoutPodEvents {
@@ -135,6 +143,12 @@ func (r *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string,
 
 	r.readLogs(ctx, &in)
 	return in
+}
+
+// ofJob is an event about the Job or one of its pods, or about an earlier Job of its name.
+type ofJob struct {
+	input.Event
+	earlier bool
 }
 
 // PodEvents are the events of all pods of a namespace.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -24,7 +23,7 @@ func Traces(ctx context.Context, client kube.Interface, namespace, name string, 
 			t.Pods = append(t.Pods, &pods.Items[i])
 		}
 	}
-	about := EventsOfJob(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}}).String()
+	about := EventsNamed(name).String()
 	if events, err := client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: about, Limit: maxTraces}); err == nil {
 		t.Events = events.Items
 	}

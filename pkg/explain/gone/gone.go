@@ -98,9 +98,6 @@ func (t *Traces) last() (last *corev1.Event) {
 
 func lastSeen(e *corev1.Event) time.Time { return input.EventOf(e).Last }
 
-// completed is the reason of the event about a Job that is complete.
-const completed = "Completed"
-
 // strayOwner is the reason of the garbage collector's event about an object whose owner is in another namespace.
 const strayOwner = "OwnerRefInvalidNamespace"
 
@@ -111,14 +108,7 @@ var ownerIDs = regexp.MustCompile(`, uid: [-0-9a-f]+`)
 const maxMessage = 120
 
 // ended reports whether the event is about the end of a Job.
-func ended(e *corev1.Event) bool {
-	switch e.Reason {
-	case completed, batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded, batchv1.JobReasonFailedIndexes,
-		batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonPodFailurePolicy:
-		return true
-	}
-	return false
-}
+func ended(e *corev1.Event) bool { return input.IsEndOfJob(e.Reason) }
 
 // history returns what the last event and the number of Jobs of that name say, "" without events.
 func (t *Traces) history(e *corev1.Event) string {
@@ -132,7 +122,7 @@ func (t *Traces) history(e *corev1.Event) string {
 		uids[t.Events[i].InvolvedObject.UID] = true
 	}
 	switch {
-	case e.Reason == completed:
+	case e.Reason == input.EventCompleted:
 		text = "it completed " + ago
 	case ended(e):
 		text = fmt.Sprintf("it failed %s (%s)", ago, e.Reason)

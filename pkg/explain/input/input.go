@@ -37,6 +37,8 @@ type Input struct {
 	// EventsRead reports whether Events holds all events of the Job and its pods that still exist.
 	EventsRead bool
 	Events     []Event
+	// Earlier are events about earlier Jobs of the same name.
+	Earlier []Event
 	// NodeEvents are warnings about nodes. They are read only to find out which containers ran out of memory.
 	NodeEvents []Event
 	// Lease is the Lease of the controller that spec.managedBy names, if it is a controller of this project that runs with

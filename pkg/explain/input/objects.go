@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -48,6 +49,19 @@ func EventOf(e *corev1.Event) Event {
 		out.First = out.Last
 	}
 	return out
+}
+
+// EventCompleted is the reason of the event about a Job that is complete.
+const EventCompleted = "Completed"
+
+// IsEndOfJob reports whether events with this reason are about the end of a Job.
+func IsEndOfJob(reason string) bool {
+	switch reason {
+	case EventCompleted, batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded, batchv1.JobReasonFailedIndexes,
+		batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonPodFailurePolicy:
+		return true
+	}
+	return false
 }
 
 // containerIn returns the container of a field path such as spec.initContainers{wait}, "" for other field paths.

@@ -165,6 +165,9 @@ func ended(c Container, end *corev1.ContainerStateTerminated) Container {
 	c.Ended = true
 	c.ExitCode, c.Signal, c.Reason, c.Message = end.ExitCode, end.Signal, shared(end.Reason), printed(end.Message)
 	c.StartedAt, c.EndedAt = KnownTime(end.StartedAt), KnownTime(end.FinishedAt)
+	if cause.NeverRan(c.Reason) { // Docker quotes the message of the runtime.
+		c.Message = strings.ReplaceAll(c.Message, `\"`, `"`)
+	}
 	return c
 }
 

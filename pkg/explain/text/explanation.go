@@ -78,7 +78,7 @@ func (v *view) head() {
 	job := &v.report.Job
 	spans := layout.Of(section.JobStatus(&v.page.Glyphs, v.report), plain("  job "+section.JobName(job)))
 	if job.Owner != nil {
-		spans = append(spans, plain(" of "+job.Owner.Kind+" "+job.Owner.Name))
+		spans = append(spans, plain(" of "+words.OwnerText(job)))
 	}
 	if job.Tool != nil {
 		spans = append(spans, plain(", "+words.ToolText(job.Tool)))

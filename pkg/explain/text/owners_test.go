@@ -47,3 +47,16 @@ JobSet set cannot create its Jobs.
 `
 	assert.Equal(t, out.String(), want)
 }
+
+// Requirements: CRJ-02
+func TestAdviceOnAnOwnerAndItsJobsIsOneList(t *testing.T) {
+	fix, logs := explain.Advice{Text: "fix the command"}, explain.Advice{Kind: explain.AdviceLogs, Text: "read the whole log", Command: "kubectl logs a-1-x"}
+	list := explain.ReportList{
+		CronJobs: []explain.CronJobReport{{Name: "a", Sentence: "CronJob a starts no Job.", Advice: []explain.Advice{fix, {Text: "delete it"}}}},
+		Items:    []explain.Report{{Job: explain.Job{Name: "a-1"}, Advice: []explain.Advice{fix, logs, {Text: "correct the template", OfOwner: true}}}},
+	}
+	var out strings.Builder
+	assert.NoError(t, Explanations(&out, list, Options{Width: 80, ASCII: true, Full: true}))
+	assert.Equal(t, strings.Count(out.String(), "What to do"), 1)
+	assert.Contains(t, out.String(), "What to do\n  1. Fix the command\n  2. Delete it\n  3. Read the whole log\n      $ kubectl logs a-1-x\n\n1 Job")
+}

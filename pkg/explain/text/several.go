@@ -20,7 +20,7 @@ const jobsLimit = 10
 // Options.Full, it also writes the verdict on each Job, the causes of all failures together, and all advice.
 func Explanations(w io.Writer, l explain.ReportList, o Options) error {
 	p := newPage(o)
-	p.owners(&l)
+	rest := p.owners(&l)
 	if len(l.Items) == 0 {
 		return p.writeTo(w)
 	}
@@ -41,7 +41,7 @@ func Explanations(w io.Writer, l explain.ReportList, o Options) error {
 	all := together(l)
 	p.section(section.Causes(p.frame(all.ObservedAt.Time), all))
 	if !grouped {
-		p.advice(share(l.Items, func(r *explain.Report) []shared { return sharedAdvice(r.Advice) }), len(l.Items))
+		p.advice(rest, len(l.Items))
 	}
 	p.gaps(share(l.Items, func(r *explain.Report) []shared { return sharedGaps(r.Gaps) }), len(l.Items))
 	return p.writeTo(w)
@@ -194,24 +194,36 @@ func (p *page) sharedItem(mark string, style layout.Style, s *shared, jobs int) 
 	}
 }
 
-// owners writes the state of CronJobs and JobSets, and the advice on them.
-func (p *page) owners(l *explain.ReportList) {
+// owners writes the state of CronJobs and JobSets, and the advice on them. It returns the rest of the advice on the Jobs, which a full
+// explanation of a single owner contains.
+func (p *page) owners(l *explain.ReportList) (rest []shared) {
+	rest = share(l.Items, func(r *explain.Report) []shared { return sharedAdvice(unsaid(l, r.Advice)) })
+	var more []shared
+	if p.opts.Full && len(l.CronJobs)+len(l.JobSets) == 1 && !isGrouped(l) {
+		more, rest = rest, nil
+	}
+	for i := range more {
+		if len(l.Items) > 1 {
+			more[i].text += wording.InBrackets(more[i].of())
+		}
+	}
 	for i := range l.CronJobs {
 		r := &l.CronJobs[i]
 		var quoted []string
 		if r.State == explain.CronJobCreationRefused {
 			quoted = r.Details
 		}
-		p.owner(r.Sentence, r.Notes, quoted, r.Advice, r.Gaps)
+		p.owner(r.Sentence, r.Notes, quoted, slices.Concat(sharedAdvice(r.Advice), more), r.Gaps)
 	}
 	for i := range l.JobSets {
 		r := &l.JobSets[i]
-		p.owner(r.Sentence, r.Notes, r.Details, r.Advice, r.Gaps)
+		p.owner(r.Sentence, r.Notes, r.Details, slices.Concat(sharedAdvice(r.Advice), more), r.Gaps)
 	}
+	return rest
 }
 
 // owner writes the state of one owner; quoted are messages that are more specific than the sentence.
-func (p *page) owner(sentence string, notes, quoted []string, advice []explain.Advice, gaps []input.Gap) {
+func (p *page) owner(sentence string, notes, quoted []string, advice []shared, gaps []input.Gap) {
 	if len(p.Lines()) > 0 {
 		p.Blank()
 	}
@@ -223,7 +235,7 @@ func (p *page) owner(sentence string, notes, quoted []string, advice []explain.A
 	for _, message := range quoted {
 		p.Para(indentSection, indentSection+layout.Width(mark), layout.Text(layout.Muted, mark+message))
 	}
-	p.advice(sharedAdvice(advice), 1)
+	p.advice(advice, 1)
 	p.gaps(sharedGaps(gaps), 1)
 }
 

@@ -168,6 +168,11 @@ func unsaid(l *explain.ReportList, advice []explain.Advice) (rest []explain.Advi
 			said[a.Text+a.Command] = true
 		}
 	}
+	for i := range l.JobSets {
+		for _, a := range l.JobSets[i].Advice {
+			said[a.Text+a.Command] = true
+		}
+	}
 	for _, a := range advice {
 		if !said[a.Text+a.Command] && (!a.OfOwner || len(l.CronJobs) == 0) {
 			rest = append(rest, a)

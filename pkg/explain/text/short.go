@@ -64,7 +64,7 @@ func (v *short) headline() layout.Line {
 	mark, style := section.JobMark(g, r.Verdict.Outcome, r.Verdict.Stalled, r.Job.Suspend)
 	spans := layout.Of(layout.Text(style|layout.Bold, mark+" "), layout.Text(layout.Bold, r.Job.Name))
 	if owner := r.Job.Owner; owner != nil {
-		spans = append(spans, plain(" ("+owner.Kind+" "+owner.Name+")"))
+		spans = append(spans, plain(" ("+words.OwnerText(&r.Job)+")"))
 	}
 	if r.Job.Tool != nil {
 		spans = append(spans, plain(" ("+words.ToolText(r.Job.Tool)+")"))

@@ -34,15 +34,15 @@ func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, note
 	what, why := cronJobWhat(r, now)
 	text := "CronJob " + r.Name + " " + what
 	clauses := withCause(why, append([]string{text}, shorterTexts(r, now)...)...)
-	if r.State == explain.CronJobOverlap && r.Oldest != nil && !strings.HasPrefix(clauses[0], text) {
-		clauses = append(clauses, "its Job "+r.Oldest.Name+" "+runText(r.Oldest, now))
+	if why != "" && !strings.HasPrefix(clauses[0], text) {
+		clauses = append(clauses, unnamedText(r, clauses[0], now))
 	}
 	if r.State == explain.CronJobCreationRefused {
 		clauses = refusedClauses("CronJob "+r.Name+" cannot create its Jobs: ", r.Refusal)
 	}
 	switch r.State {
 	case explain.CronJobScheduled:
-		clauses = append(clauses, retriesLeftText(r.Last), cleanedUpText(r), nextStartText(r, now), manualText(r))
+		clauses = append(clauses, retriesLeftText(r.Last), cleanedUpText(r), nextStartText(r, now), manualText(r), unexpectedText(r))
 		if why == "" { // Nobody who reads about a failure asks for the hour of the next start.
 			clauses = append(clauses, zoneText(r))
 		}
@@ -51,7 +51,7 @@ func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, note
 	case explain.CronJobReplaces:
 		clauses = append(clauses, lastSuccessText(r, now), nextStartText(r, now))
 	case explain.CronJobManualJobs:
-		clauses = append(clauses, "it neither ends them nor waits for them", nextStartText(r, now))
+		clauses = append(clauses, "it neither ends them nor waits for them", nextStartText(r, now), unexpectedText(r))
 	case explain.CronJobSuspended, explain.CronJobUnknownZone, explain.CronJobBadSchedule:
 		clauses = append(clauses, changedText(r), lastStartText(r, now))
 		if r.ByHand != nil {
@@ -66,6 +66,17 @@ func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, note
 		clauses = append(clauses, lastStartText(r, now))
 	}
 	return firstSentence(append(clauses, shortDeadlineText(r)))
+}
+
+// unnamedText says what the first clause has no room for: the state of the Job, or its name.
+func unnamedText(r *explain.CronJobReport, first string, now time.Time) string {
+	switch named := r.Named(); {
+	case r.State == explain.CronJobOverlap:
+		return "its Job " + named + " " + runText(r.Oldest, now)
+	case r.State == explain.CronJobScheduled && !strings.Contains(first, named):
+		return "this Job is " + named
+	}
+	return ""
 }
 
 // cronJobWhat returns the first clause, which follows the name, and the cause of what it says.
@@ -127,6 +138,8 @@ func missedText(r *explain.CronJobReport, now time.Time) string {
 // scheduledText describes a CronJob that nothing keeps from its next start.
 func scheduledText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	switch {
+	case r.NeverDue():
+		return "never starts a Job: no day of the next years matches its schedule, " + wording.Cut(r.Schedule, maxSchedule), ""
 	case r.ByHand != nil:
 		return byHandText(r, now)
 	case r.LastSchedule == nil && r.Jobs == 0:
@@ -224,6 +237,14 @@ func manualText(r *explain.CronJobReport) string {
 		return ""
 	}
 	return wording.Plural(r.Manual, "Job that was created by hand is running", "Jobs that were created by hand are running")
+}
+
+// unexpectedText says that a warning of the controller is no error.
+func unexpectedText(r *explain.CronJobReport) string {
+	if r.Unexpected == "" {
+		return ""
+	}
+	return "its event UnexpectedJob is no error: it reports Job " + r.Unexpected + ", which the schedule did not start"
 }
 
 // shortDeadlineText warns of a startingDeadlineSeconds that the controller may miss.

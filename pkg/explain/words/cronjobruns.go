@@ -49,6 +49,7 @@ func shorterTexts(r *explain.CronJobReport, now time.Time) []string {
 			fmt.Sprintf("Job %s blocks CronJob %s (Forbid): it %s", r.Oldest.Name, r.Name, runText(r.Oldest, now)),
 			fmt.Sprintf("Job %s is %s and blocks the CronJob (Forbid)", r.Oldest.Name, state),
 			fmt.Sprintf("Job %s blocks its CronJob (Forbid)", r.Oldest.Name),
+			"Its Job blocks the CronJob (Forbid)",
 		}
 	case r.State == explain.CronJobPileUp && r.Stalled > 0:
 		return []string{fmt.Sprintf("%d of %s are stalled", r.Stalled, wording.Plural(r.Running, "Job", "Jobs"))}
@@ -56,7 +57,7 @@ func shorterTexts(r *explain.CronJobReport, now time.Time) []string {
 		return []string{"Job " + r.ByHand.Name + ", created by hand, " + runText(r.ByHand, now)}
 	case r.State == explain.CronJobScheduled && r.Last != nil && r.Last.Name != "":
 		text := runText(r.Last, now)
-		return []string{"The last Job, " + r.Last.Name + ", " + text, "Job " + r.Last.Name + " " + text}
+		return []string{"The last Job, " + r.Last.Name + ", " + text, "Job " + r.Last.Name + " " + text, "The last Job " + text}
 	}
 	return nil
 }
@@ -90,7 +91,7 @@ func zoneText(r *explain.CronJobReport) string {
 	if !r.ZoneAssumed || r.Next == nil {
 		return ""
 	}
-	return "no timeZone is set, so the schedule is in the time zone of kube-controller-manager, which is usually UTC; spec.timeZone sets another one"
+	return "no timeZone is set, so the schedule is in the time zone of kube-controller-manager, which is usually UTC"
 }
 
 // lastSuccessText says since when no run has succeeded.

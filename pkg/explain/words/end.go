@@ -3,6 +3,7 @@ package words
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"k8s.io/utils/ptr"
 
@@ -57,6 +58,14 @@ func EndHeadline(v *explain.Verdict) string {
 		return Clauses(headline(&v.End))
 	}
 	return ""
+}
+
+// endCause is EndHeadline without the limit if the end of a container explains it: a report on an owner has less room.
+func endCause(v *explain.Verdict) string {
+	if r := v.Restarts; v.EndedBy == explain.EndedByRestarts && v.Outcome.Fails() && (r.Exit != nil || r.Ending != nil) {
+		return Clauses(slices.Delete(restartsHeadline(&v.End), 1, 2))
+	}
+	return EndHeadline(v)
 }
 
 // Mechanism returns the limit or the rule that made failures final, or that is met; "" if there is nothing to add.
@@ -135,8 +144,8 @@ func backoffLimitEvidence(r *explain.Report) string {
 		wording.Plural(r.Counts.Failed+r.Counts.UncountedFailed, "pod counts as failed", "pods count as failed"))
 }
 
-// restartsHeadline explains that the Job failed by restarts.
-func restartsHeadline(e *explain.End) []string {
+// restartsHeadline explains that the Job failed by restarts: first how the container ended before its last one, if that is known.
+func restartsHeadline(e *explain.End) (clauses []string) {
 	r, limit := e.Restarts, limitOf(e)
 	who, often := "containers of its pods were", wording.Plural(r.Count, "time", "times")
 	switch {
@@ -145,6 +154,20 @@ func restartsHeadline(e *explain.End) []string {
 	case r.Container != "":
 		who = fmt.Sprintf("container %s was", r.Container)
 	}
+	beginning := room(decidedTexts[reconcile.OutcomeFailing])
+	switch {
+	case r.Ending != nil:
+		clauses = endingQuote(&explain.Cause{Ended: explain.Ended{Ending: r.Ending, Message: r.Message}}).clauses(LowerFirst(r.Ending.Text()), beginning)
+	case r.Exit != nil:
+		last := cause.ExitText(r.Exit.ExitCode, r.Exit.Reason)
+		if cause.NeverRan(r.Exit.Reason) && r.Error != nil { // The error says more than the reason.
+			last = "could not be started"
+		}
+		clauses = meant(r.Error, r.Message).clauses("container "+r.Exit.Container+" "+last, beginning)
+	}
+	if r.Container != "" && (r.Ending != nil || r.Exit != nil && r.Exit.Container == r.Container) {
+		who = "it was"
+	}
 	if !r.Exact {
 		often = "at least " + often
 	}
@@ -152,17 +175,7 @@ func restartsHeadline(e *explain.End) []string {
 	if limit == 0 {
 		text = fmt.Sprintf("%s restarted %s, and backoffLimit 0 allows no retries", who, often)
 	}
-	clauses := []string{text}
-	switch {
-	case r.Ending != nil:
-		return append(clauses, endingQuote(&explain.Cause{Ended: explain.Ended{Ending: r.Ending, Message: r.Message}}).clauses(LowerFirst(r.Ending.Text()), room(""))...)
-	case r.Exit != nil:
-		last := "it"
-		if r.Exit.Container != r.Container {
-			last = "container " + r.Exit.Container
-		}
-		clauses = append(clauses, meant(r.Error, r.Message).clauses(last+" last "+cause.ExitText(r.Exit.ExitCode, r.Exit.Reason), room(""))...)
-	}
+	clauses = append(clauses, text)
 	if r.NoneLeft {
 		clauses = append(clauses, "no pod or log of it is left")
 	}

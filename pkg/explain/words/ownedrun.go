@@ -22,7 +22,7 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 	}
 	switch v := &r.Verdict; {
 	case v.Outcome.Fails():
-		run.State, run.Since, run.Cause = explain.OwnedFailed, cmp.Or(r.Job.Finished, r.Job.Created), EndHeadline(v)
+		run.State, run.Since, run.Cause = explain.OwnedFailed, cmp.Or(r.Job.Finished, r.Job.Created), endCause(v)
 		run.Cause = cmp.Or(wording.Join("; ", run.Cause, decidingText(r)), v.Why)
 		if r.Job.Finished == nil {
 			run.State, run.Since = explain.OwnedFailing, nil
@@ -129,7 +129,7 @@ func runText(run *explain.OwnedRun, now time.Time) string {
 }
 
 // withCause returns a clause with its cause after a colon: the first of the texts that leaves room for the cause, or else the last, with
-// the beginning and the end of the cause. A cause that would lose one of them, or more than a quarter, is a clause of its own.
+// the beginning and the end of the cause. A cause that would lose one of them, or more than an eighth, is a clause of its own.
 func withCause(cause string, texts ...string) []string {
 	if cause = OneLine([]string{cause}); cause == "" {
 		return texts[:1]
@@ -142,7 +142,7 @@ func withCause(cause string, texts ...string) []string {
 		}
 	}
 	short := wording.Shorten(cause, max(room(start), 0))
-	if _, end, cut := strings.Cut(short, "… "); cut && strings.HasSuffix(cause, end) && 4*len(short) >= 3*len(cause) {
+	if _, end, cut := strings.Cut(short, "… "); cut && strings.HasSuffix(cause, end) && 8*len(short) >= 7*len(cause) {
 		return []string{start + short}
 	}
 	return []string{texts[0], wording.Shorten(cause, maxSentence-1)}

@@ -10,12 +10,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// ToolText describes how a deployment tool created the Job: "pre-install hook of Helm release web".
+// ToolText describes how a tool created the Job: "pre-install hook of Helm release web".
 func ToolText(t *explain.Tool) string {
 	from := string(t.Name)
 	switch {
-	case t.Operator:
-		return "made by " + from
 	case t.Release == "":
 	case t.Name == explain.ToolHelm:
 		from += " release " + t.Release
@@ -26,6 +24,15 @@ func ToolText(t *explain.Tool) string {
 		return wording.Enumerate(t.Hooks, "and") + " hook of " + from
 	}
 	return from
+}
+
+// OwnerText names the owner of the Job, and says so if a user created the Job from its template.
+func OwnerText(j *explain.Job) string {
+	text := j.Owner.Kind + " " + j.Owner.Name
+	if j.Manual {
+		text += ", created by hand"
+	}
+	return text
 }
 
 // whole names the object that the Job is a part of.
@@ -56,6 +63,23 @@ func AddHook(t *explain.Tool, kind, name string) string {
 		source, kind, name, hook, order, t.Weight, toolRun(t))
 }
 
+// TokenGone and RenewTokenOfPod are advice on the Secret of a ServiceAccount.
+const (
+	TokenGone       = "this Secret was the generated token of ServiceAccount %s, which was deleted since, or created again: "
+	RenewTokenOfPod = "delete the pod, and the Job's next one gets the current token"
+)
+
+// RenewToken returns the advice on a generated token that the template of the Job names.
+func RenewToken(t *explain.Tool) string {
+	switch {
+	case t == nil:
+		return "{recreate} without this volume, as each pod gets a token by itself"
+	case t.Name == explain.ToolHelm:
+		return "delete this Job, and run " + toolRun(t) + " again"
+	}
+	return fmt.Sprintf("delete this Job, and have %s create it again", t.Name)
+}
+
 // HookTooEarly returns advice on a hook that runs before the tool creates the other objects, and that needs a server; "" for others.
 func HookTooEarly(t *explain.Tool, server string) string {
 	hook := t.Before()
@@ -76,6 +100,8 @@ func toolRun(t *explain.Tool) string {
 		return t.IsHook() && !slices.ContainsFunc(t.Hooks, func(hook string) bool { return !strings.Contains(hook, part) })
 	}
 	switch {
+	case t.Source != "":
+		return string(t.Name) + " creates it again"
 	case t.Name == explain.ToolArgoCD:
 		return "the next sync"
 	case t.Name == explain.ToolFlux:
@@ -90,25 +116,39 @@ func toolRun(t *explain.Tool) string {
 	return "helm upgrade --install"
 }
 
+// sourceOf names what a user changes to change the objects that the tool creates.
+func sourceOf(t *explain.Tool) string {
+	switch {
+	case t.Source != "":
+		return t.Source
+	case t.Name == explain.ToolHelm:
+		return wording.Join(" of release ", "the chart", t.Release) + " or its values"
+	case t.Release != "":
+		return "the source of " + t.Kind + " " + t.Release
+	case t.Name == explain.ToolFlux:
+		return "its source"
+	}
+	return "the source of its " + whole(t)
+}
+
 // ChangeSource returns the advice to change the source of a Job that a tool creates.
 func ChangeSource(t *explain.Tool) string {
-	if t.Operator {
-		return fmt.Sprintf("change the configuration of %s or the object that it makes the Job for, not this Job", t.Name)
-	}
-	source := "the source of its " + whole(t)
+	change := fmt.Sprintf("change %s, not this Job", sourceOf(t))
 	switch {
-	case t.Release != "":
-		source = "the source of " + t.Kind + " " + t.Release
-	case t.Name == explain.ToolFlux:
-		source = "its source"
+	case t.IsHook():
+		return fmt.Sprintf("%s: %s creates the hook again at %s", change, t.Name, toolRun(t))
+	case t.Runs:
+		return fmt.Sprintf("%s: %s creates the Job of its next run with it", change, t.Name)
 	}
-	if t.Name == explain.ToolHelm {
-		source = wording.Join(" of release ", "the chart", t.Release) + " or its values"
+	return fmt.Sprintf("%s; delete the Job before %s, as its pod template cannot be changed", change, toolRun(t))
+}
+
+// ChangeCronJobSource returns the advice to change a CronJob where it comes from: an owner, or a tool.
+func ChangeCronJobSource(o *explain.Owner, t *explain.Tool) string {
+	if o != nil {
+		return fmt.Sprintf("make this change in %s %s, whose controller would undo it in the CronJob", o.Kind, o.Name)
 	}
-	if t.IsHook() {
-		return fmt.Sprintf("change %s, not this Job: %s creates the hook again at %s", source, t.Name, toolRun(t))
-	}
-	return fmt.Sprintf("change %s, not this Job; delete the Job before %s, as its pod template cannot be changed", source, toolRun(t))
+	return fmt.Sprintf("make this change in %s, too: %s may undo one that only the CronJob has", sourceOf(t), t.Name)
 }
 
 // SkipHook returns the advice to uninstall a release of Helm without a hook that cannot run, "" for other hooks.
@@ -119,25 +159,55 @@ func SkipHook(t *explain.Tool) string {
 	return fmt.Sprintf("to uninstall %s without this hook, run %s --no-hooks: nothing then cleans up what the hook would have", wording.Join(" ", "the release", t.Release), uninstall)
 }
 
-// RunHookAgain returns the advice to have the tool run a failed hook again.
-func RunHookAgain(t *explain.Tool) string {
+// RunToolAgain returns the advice to have the tool create a failed Job again, a hook or that of a run.
+func RunToolAgain(t *explain.Tool) string {
 	switch {
+	case t.Runs:
+		return fmt.Sprintf("after fixing the cause, have %s start a new run: it does not wait for a copy of this Job", t.Name)
 	case t.Name == explain.ToolHelm && slices.Equal(t.Hooks, []string{"post-delete"}):
 		return "Helm has removed the release all the same, and does not run this hook again: do by hand what it would have done, then delete this Job"
 	case t.Stays:
 		return fmt.Sprintf("after fixing the cause, delete this Job, and run %s again: its helm.sh/hook-delete-policy has Helm keep it, and a second one cannot be created", toolRun(t))
 	case t.Name == explain.ToolHelm:
-		return fmt.Sprintf("after fixing the cause, in %s if it is there, run %s again: Helm replaces this Job", wording.Join(" of release ", "the chart", t.Release)+" or its values", toolRun(t))
+		return fmt.Sprintf("after fixing the cause, run %s again: Helm replaces this Job", toolRun(t))
 	}
 	return fmt.Sprintf("after fixing the cause, have %s run the hook again: %s replaces this Job", t.Name, toolRun(t))
 }
 
-// DeleteLeftHook returns the advice to delete a hook that Helm should have deleted.
-func DeleteLeftHook(t *explain.Tool) string {
+// DeleteLeftHook returns the advice to delete a hook that Helm should have deleted, or should delete soon.
+func DeleteLeftHook(t *explain.Tool, stay explain.Stay) string {
+	remove := map[explain.Stay]string{explain.StayLeft: "delete it", explain.StaySoon: "if it stays, delete it"}[stay]
 	if t.Stays {
-		return fmt.Sprintf("delete it, and raise --timeout: the next %s fails while the Job exists, as its helm.sh/hook-delete-policy lacks before-hook-creation", toolRun(t))
+		return fmt.Sprintf("%s, and add before-hook-creation to its helm.sh/hook-delete-policy: without it, the next %s fails while the Job exists; a longer --timeout lets Helm delete it",
+			remove, toolRun(t))
 	}
-	return "delete it if nobody needs it, and raise --timeout: Helm waits 5m for a hook by default"
+	return remove + " if nobody needs it, and raise --timeout: Helm waits 5m for a hook by default"
+}
+
+// ReplaceTemplate returns the advice on a complete Job whose pod template the tool cannot change.
+func ReplaceTemplate(t *explain.Tool) string {
+	replaces := "or make it a hook with the delete policy before-hook-creation, which Helm replaces"
+	switch {
+	case t.Name == explain.ToolArgoCD:
+		replaces = "or set the annotation argocd.argoproj.io/sync-options: Replace=true,Force=true in it, so that Argo CD replaces it"
+	case t.Kind == "Kustomization":
+		replaces = "or set the annotation kustomize.toolkit.fluxcd.io/force: enabled in it, so that Flux replaces it"
+	}
+	return fmt.Sprintf("delete it before %s changes its pod template, which is immutable, %s", toolRun(t), replaces)
+}
+
+// LeaveOutTTL returns the advice on a Job that something creates again each time its TTL has deleted it.
+func LeaveOutTTL(t *explain.Tool) string {
+	who := "a tool that keeps the Job in the cluster, such as Argo CD, Flux or Terraform, creates a deleted one again"
+	if t != nil && t.Name != explain.ToolHelm {
+		who = string(t.Name) + " creates a deleted Job again"
+	}
+	return "leave out ttlSecondsAfterFinished: " + who + "; to run it once for each change, make it a hook with a delete policy (Helm, Argo CD)"
+}
+
+// KeepRunning returns the advice to change the source of a Job that the tool creates suspended.
+func KeepRunning(t *explain.Tool) string {
+	return fmt.Sprintf("take suspend: true out of %s, too: otherwise, %s creates the Job suspended again", sourceOf(t), t.Name)
 }
 
 // FitOwner fills {recreate} in a template of advice: who creates the Job again, with a change that follows.

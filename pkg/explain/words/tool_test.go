@@ -26,6 +26,6 @@ func TestCommandOfARareMomentIsAdvisedOnlyForHooksWithoutOthers(t *testing.T) {
 		if hooks != "" {
 			tool.Hooks = strings.Split(hooks, ",")
 		}
-		assert.Contains(t, words.RunHookAgain(tool), "run "+command+" again", hooks)
+		assert.Contains(t, words.RunToolAgain(tool), "run "+command+" again", hooks)
 	}
 }

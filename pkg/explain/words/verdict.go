@@ -53,8 +53,9 @@ type Answer struct {
 	Matched *Matched
 	Hidden  *explain.Hidden
 	Seconds *int64
-	// LeftHook is set if the Job is a hook that Helm should have deleted.
-	LeftHook    bool
+	// Earlier is the Job of the same name before this one, if a TTL deleted it after so many seconds; nil for none.
+	Earlier     *explain.EarlierJob
+	TTL         int32
 	SuccessRule *explain.SuccessRule
 	// IsQueue reports whether the Job had to wait for all pods to end, because it has no completions.
 	IsQueue bool
@@ -149,10 +150,8 @@ func answer(a *Answer) []string {
 		return endSentence(a)
 	case a.Outcome.Succeeds():
 		clauses := append([]string{completeText(a)}, earlierClauses(a)...)
-		if a.LeftHook {
-			clauses = append(clauses, leftHook)
-		}
-		return clauses
+		a.Notes = nonEmpty(stays[a.Stay], earlierJobText(a))
+		return append(clauses, a.Notes...)
 	case a.RetryOf != "":
 		return []string{InterruptedText(a.RetryOf)}
 	case a.Blocker != nil:
@@ -178,10 +177,11 @@ func answer(a *Answer) []string {
 		}
 		clauses = append(clauses, fmt.Sprintf("%s in back-off, the first %s in %s", wording.Plural(b.Indexes, "index is", "indexes are"), retried, wording.Age(b.Left)))
 	}
+	a.Notes = nonEmpty(earlierJobText(a))
 	if len(clauses) == 1 && a.Beside == nil {
-		a.Notes = notes(a)
-		clauses = append(clauses, a.Notes...)
+		a.Notes = append(a.Notes, notes(a)...)
 	}
+	clauses = append(clauses, a.Notes...)
 	return withBeside(a, clauses)
 }
 
@@ -230,8 +230,29 @@ func notes(a *Answer) (all []string) {
 	return all
 }
 
-// leftHook says that a hook exists longer than its policy has it.
-const leftHook = "Helm has not deleted it, although its helm.sh/hook-delete-policy has hook-succeeded: most likely, Helm had stopped waiting for it"
+// stays say why a complete Job exists.
+var stays = map[explain.Stay]string{
+	explain.StayLeft:  "Helm has not deleted it, although its helm.sh/hook-delete-policy has hook-succeeded: most likely, Helm had stopped waiting for it",
+	explain.StaySoon:  "Helm deletes it when all hooks have succeeded (helm.sh/hook-delete-policy), but not if it has stopped waiting for them",
+	explain.StayNoTTL: "nothing deletes it, as it has no ttlSecondsAfterFinished: activeDeadlineSeconds ends only a Job that runs",
+}
+
+// earlierJobText says that the Job has been created again after its TTL, "" if it has not.
+func earlierJobText(a *Answer) string {
+	if a.Earlier == nil {
+		return ""
+	}
+	ended := "completed"
+	if a.Earlier.Failed {
+		ended = "failed"
+	}
+	return fmt.Sprintf("an earlier Job of this name %s %s ago; ttlSecondsAfterFinished (%s) deleted it, and something created it again",
+		ended, wording.Age(a.Now.Sub(a.Earlier.Ended.Time)), wording.Seconds(int64(a.TTL)))
+}
+
+func nonEmpty(all ...string) []string {
+	return slices.DeleteFunc(all, func(text string) bool { return text == "" })
+}
 
 // helmWaits says why Helm may have reported that a hook failed, although it runs.
 const helmWaits = "Helm waits 5m for a hook unless its --timeout is longer, and the Job goes on after that"

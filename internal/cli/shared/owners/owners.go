@@ -66,8 +66,7 @@ func (o Owner) JobsIn(all []*unstructured.Unstructured) (jobs []*unstructured.Un
 func CronJob(ctx context.Context, e *cmdutil.Explainer, set feed.JobSet, name string, jobs []*unstructured.Unstructured) (input.CronJob, error) {
 	owned := make([]input.OwnedJob, len(jobs))
 	for i, job := range jobs {
-		_, manual := job.GetAnnotations()[input.ManualAnnotation]
-		owned[i] = input.OwnedJob{Name: job.GetName(), Created: job.GetCreationTimestamp().Time, Manual: manual, Spec: podSpecOf(job)}
+		owned[i] = input.OwnedJob{Name: job.GetName(), Created: job.GetCreationTimestamp().Time, Manual: input.IsManual(job), Spec: podSpecOf(job)}
 	}
 	in, err := e.CronJob(ctx, set.Namespace, name, owned)
 	switch {

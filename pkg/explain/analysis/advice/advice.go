@@ -39,8 +39,9 @@ type Values struct {
 // Collect returns the advice, the most useful first, without duplicates.
 func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options explain.Options) []explain.Advice {
 	var out []explain.Advice
-	// Current problems come first, unless the Job is finished.
-	if !in.Finished() {
+	// Current problems come first, unless a limit or rule has decided that the Job fails: its pods then only end.
+	late := in.Finished() || in.Decision.Failing() && v.End.EndedBy != explain.EndedByDeadline
+	if !late {
 		out = appendNew(out, onProblems(in, v))
 	}
 	switch {
@@ -52,7 +53,7 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 			out = appendNew(out, onLimit(in, failed, v))
 		}
 	}
-	if in.Finished() {
+	if late {
 		out = appendNew(out, onProblems(in, v))
 	}
 	if reconcile.FinishedCondition(in.Job) != batchv1.JobComplete && v.Disruptions != nil {
@@ -62,13 +63,8 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 		out = appendNew(out, toRetry(in, failed, v, options))
 	}
 	if !options.IsNarrow() {
-		if t := facts.ToolOf(in.Job); t.IsHook() && t.Name == explain.ToolArgoCD && in.Spec.TTLSecondsAfterFinished != nil {
-			out = append(out, advise(words.LeaveToArgoCD, "")...)
-		}
-		if facts.IsLeftHook(in) {
-			out = append(out, advise(words.DeleteLeftHook(facts.ToolOf(in.Job)), kubectl(in.Job, "delete job %s", jobWord(in.Job)))...)
-		}
-		out = append(out, onCronJob(in, failed)...)
+		out = append(out, onDeletionLater(in)...)
+		out = appendNew(out, onTemplate(in, failed))
 		out = append(out, onOutput(in, v.Problems, out)...)
 	}
 	for i := range out {
@@ -79,6 +75,24 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 		return lists.FalseFirst(x.Kind == explain.AdvicePolicy, y.Kind == explain.AdvicePolicy)
 	})
 	return out
+}
+
+// onDeletionLater returns advice on what deletes the Job after its end, and when.
+func onDeletionLater(in *facts.Facts) []explain.Advice {
+	t, stay := facts.ToolOf(in.Job), facts.StayOf(in)
+	switch {
+	case t.IsHook() && t.Name == explain.ToolArgoCD && in.Spec.TTLSecondsAfterFinished != nil:
+		return advise(words.LeaveToArgoCD, "")
+	case facts.IsCreatedAgain(in):
+		return advise(words.LeaveOutTTL(t), "")
+	case stay == explain.StayFixed:
+		return advise(words.ReplaceTemplate(t), "")
+	case stay == explain.StayNoTTL:
+		return advise(words.SetTTL, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"ttlSecondsAfterFinished":3600}}'`, jobWord(in.Job)))
+	case stay != "":
+		return advise(words.DeleteLeftHook(t, stay), kubectl(in.Job, "delete job %s", jobWord(in.Job)))
+	}
+	return nil
 }
 
 // appendNew appends the advice that all does not contain yet.

@@ -234,8 +234,11 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 	return nil
 }
 
-// onCronJob returns the advice to correct the CronJob that created a Job with failures.
-func onCronJob(in *facts.Facts, failed *failures.Failures) []explain.Advice {
+// onTemplate returns the advice to correct the CronJob that created a Job with failures, or what a program creates its Jobs from.
+func onTemplate(in *facts.Facts, failed *failures.Failures) []explain.Advice {
+	if t := facts.ToolOf(in.Job); t != nil && t.Source != "" && in.Decision.Failing() {
+		return changeSource(in, "if the cause is in the pod template, ")
+	}
 	o := facts.OwnerOf(in.Job)
 	if o == nil || o.Kind != "CronJob" || in.Decision.Outcome == reconcile.OutcomeComplete || !in.Decision.Failing() && len(failed.All) == 0 {
 		return nil
@@ -281,6 +284,9 @@ func onLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Ad
 	case explain.EndedByDeadline:
 		return onDeadline(in, end)
 	case explain.EndedByRestarts:
+		if exit := end.Restarts.Exit; exit != nil && cause.NeverRan(exit.Reason) {
+			return nil // There is no log to keep.
+		}
 		return advise(words.KeepFailedPods, "")
 	case explain.EndedByBackoffLimit:
 		stopped := slices.ContainsFunc(v.Accounting.Causes, func(c explain.Cause) bool { return c.IsStopped() })
@@ -345,8 +351,8 @@ func needsRetry(in *facts.Facts, f *explain.Family) bool {
 // toRetry returns advice on running the missing part of a failed Job, or only the missing indexes among those that the report
 // covers.
 func toRetry(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Advice {
-	if t := facts.ToolOf(in.Job); t.IsHook() { // A copy would not be the hook that the tool waits for.
-		return []explain.Advice{{Kind: explain.AdviceRerun, Text: words.RunHookAgain(t)}}
+	if t := facts.ToolOf(in.Job); t.IsHook() || t != nil && t.Runs { // A copy would not be the Job that the tool waits for.
+		return []explain.Advice{{Kind: explain.AdviceRerun, Text: words.RunToolAgain(t)}}
 	}
 	f, last := v.Family, in.Job.Name
 	if f != nil {

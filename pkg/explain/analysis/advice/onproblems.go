@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -65,6 +66,9 @@ func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 		p := &v.Problems[i]
 		on, known := advisers[p.Kind]
 		switch kind, name := p.MissingObject(); {
+		case p.TokenOf() != "":
+			out = append(out, onToken(in, p)...)
+			continue
 		case p.Start.Hook != nil:
 			out = append(out, advise(words.AddHook(p.Start.Hook, kind, name), "")...)
 			continue // An object that is created by hand would be in the way of the tool.
@@ -78,6 +82,21 @@ func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 		out = append(out, onSource(in, p)...)
 	}
 	return out
+}
+
+// onToken returns advice on a generated token that is gone: the pod, or the template, names its Secret.
+func onToken(in *facts.Facts, p *explain.Problem) []explain.Advice {
+	_, secret := p.MissingObject()
+	isToken := func(v corev1.Volume) bool { return v.Secret != nil && v.Secret.SecretName == secret }
+	t := facts.ToolOf(in.Job)
+	renew, command := words.RenewToken(t), kubectl(in.Job, "delete job %s", jobWord(in.Job))
+	switch inTemplate := slices.ContainsFunc(in.Spec.Template.Spec.Volumes, isToken); {
+	case !inTemplate && len(p.Pods) > 0:
+		renew, command = words.RenewTokenOfPod, kubectl(in.Job, "delete pod %s", shellWord(p.Pods[0]))
+	case t == nil:
+		command = ""
+	}
+	return advise(fmt.Sprintf(words.TokenGone, p.TokenOf())+renew, command)
 }
 
 // ofTemplate are the problems that a change of the pod template may solve.
@@ -348,7 +367,11 @@ func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advic
 	if by := p.Suspension.Manager; by != "" && !strings.HasPrefix(by, "kubectl") {
 		text = fmt.Sprintf(words.ResumeAfter, by)
 	}
-	return advise(text, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"suspend":false}}'`, jobWord(in.Job)))
+	out := advise(text, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"suspend":false}}'`, jobWord(in.Job)))
+	if t := facts.ToolOf(in.Job); t != nil {
+		out = append(out, advise(words.KeepRunning(t), "")...)
+	}
+	return out
 }
 
 func onNoParallelism(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice {

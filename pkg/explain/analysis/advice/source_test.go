@@ -72,6 +72,8 @@ func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 		"a part of a release": {explaintest.ToolJob(nil, map[string]string{"meta.helm.sh/release-name": "web"}), "change the chart of release web or its values, not this Job; delete the Job before helm upgrade --install, as its pod template cannot be changed"},
 		"of an Application":   {explaintest.ToolJob(nil, map[string]string{"argocd.argoproj.io/hook": "PostSync"}), "change the source of its Application, not this Job: Argo CD creates the hook again at the next sync"},
 		"of a Kustomization":  {explaintest.ToolJob(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}, nil), "change the source of Kustomization apps, not this Job; delete the Job before the next reconciliation"},
+		"a run of Prefect":    {explaintest.ToolJob(map[string]string{"prefect.io/flow-name": "etl"}, nil), "change the base job template of Prefect's work pool, or the job variables of the deployment, not this Job: Prefect creates the Job of its next run with it"},
+		"of another program":  {explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "acme"}, nil), "change the configuration of acme, not this Job; delete the Job before acme creates it again"},
 		"of an owner":         {owned, "change RayJob ray, not this Job: its controller creates the Job"},
 		"of a user":           {explaintest.JobWith(nil), ""},
 	} {

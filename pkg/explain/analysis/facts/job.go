@@ -72,9 +72,9 @@ func (in *Facts) ManagingOwner() *explain.Owner {
 	return nil
 }
 
-// OwnerOf returns the controlling owner of the Job, or nil.
-func OwnerOf(job *batchv1.Job) *explain.Owner {
-	owner := metav1.GetControllerOfNoCopy(job)
+// OwnerOf returns the controlling owner of a Job or CronJob, or nil.
+func OwnerOf(object metav1.Object) *explain.Owner {
+	owner := metav1.GetControllerOfNoCopy(object)
 	if owner == nil {
 		return nil
 	}

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 )
 
 // Labels and annotations of deployment tools.
@@ -28,14 +30,26 @@ const (
 	fluxRelease    = "helm.toolkit.fluxcd.io/name"
 )
 
-// ToolOf returns the deployment tool that creates the Job, nil if none is known. A Job with an owner comes from that.
+// ToolOf returns the tool that creates the Job, nil if none is known. A Job with an owner comes from that.
 func ToolOf(job *batchv1.Job) *explain.Tool {
-	labels, annotations := job.Labels, job.Annotations
+	return ToolOfObject(job, job.Spec.Template.Labels)
+}
+
+// ToolOfObject returns the tool that creates a Job or CronJob whose pods have labels; nil if none is known.
+func ToolOfObject(object metav1.Object, ofPods map[string]string) *explain.Tool {
+	if metav1.GetControllerOfNoCopy(object) != nil {
+		return nil
+	}
+	labels := object.GetLabels()
+	return cmp.Or(deploymentOf(object), explain.CreatorOf(labels), explain.CreatorOf(ofPods), helmOf(object), explain.UnknownCreatorOf(labels))
+}
+
+// deploymentOf returns Argo CD or Flux if it creates the object, else nil.
+func deploymentOf(object metav1.Object) *explain.Tool {
+	labels, annotations := object.GetLabels(), object.GetAnnotations()
 	application, _, _ := strings.Cut(annotations[argoTracking], ":")
 	helm, weight := hooksIn(annotations[helmHook]), weightIn(annotations[helmWeight])
 	switch {
-	case OwnerOf(job) != nil:
-		return nil
 	case annotations[argoHook] != "":
 		t := &explain.Tool{Name: explain.ToolArgoCD, Hooks: hooksIn(annotations[argoHook]), Weight: weightIn(annotations[argoWave])}
 		return partOf(t, "Application", cmp.Or(application, labels[instanceLabel]))
@@ -45,15 +59,32 @@ func ToolOf(job *batchv1.Job) *explain.Tool {
 		return partOf(&explain.Tool{Name: explain.ToolFlux, Hooks: helm, Weight: weight}, "HelmRelease", labels[fluxRelease])
 	case labels[fluxKustomize] != "":
 		return partOf(&explain.Tool{Name: explain.ToolFlux}, "Kustomization", labels[fluxKustomize])
-	case len(helm) > 0 || annotations[helmRelease] != "" || labels[managedByLabel] == "Helm":
-		deletes := hooksIn(strings.ToLower(annotations[helmDeletion]))
-		stays := annotations[helmDeletion] != "" && !slices.Contains(deletes, "before-hook-creation") && !slices.Contains(deletes, "hook-failed")
-		t := &explain.Tool{Name: explain.ToolHelm, Hooks: helm, Weight: weight, Stays: len(helm) > 0 && stays, DeletesSucceeded: len(helm) > 0 && slices.Contains(deletes, "hook-succeeded")}
-		return partOf(t, "release", cmp.Or(annotations[helmRelease], labels[instanceLabel], labels["release"]))
-	case labels[managedByLabel] != "":
-		return &explain.Tool{Name: explain.ToolName(labels[managedByLabel]), Operator: true}
+	case isOfArgoCD(object):
+		return partOf(&explain.Tool{Name: explain.ToolArgoCD, Hooks: helm, Weight: weight}, "Application", labels[instanceLabel])
 	}
 	return nil
+}
+
+// isOfArgoCD reports whether Argo CD is a field manager of the object: it may track objects by a label that others use, too.
+func isOfArgoCD(object metav1.Object) bool {
+	return slices.ContainsFunc(object.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
+		return f.Manager == "argocd-controller" || f.Manager == "argocd-application-controller"
+	})
+}
+
+// helmOf returns Helm if it creates the object, else nil.
+func helmOf(object metav1.Object) *explain.Tool {
+	labels, annotations := object.GetLabels(), object.GetAnnotations()
+	hooks := hooksIn(annotations[helmHook])
+	if len(hooks) == 0 && annotations[helmRelease] == "" && !strings.EqualFold(labels[managedByLabel], "Helm") {
+		return nil
+	}
+	t := &explain.Tool{Name: explain.ToolHelm, Hooks: hooks, Weight: weightIn(annotations[helmWeight])}
+	if deletes := hooksIn(strings.ToLower(annotations[helmDeletion])); len(hooks) > 0 && annotations[helmDeletion] != "" {
+		t.Stays = !slices.Contains(deletes, "before-hook-creation") && !slices.Contains(deletes, "hook-failed")
+		t.DeletesSucceeded = slices.Contains(deletes, "hook-succeeded")
+	}
+	return partOf(t, "release", cmp.Or(annotations[helmRelease], labels[instanceLabel], labels["release"]))
 }
 
 func partOf(t *explain.Tool, kind, name string) *explain.Tool {
@@ -66,10 +97,35 @@ func partOf(t *explain.Tool, kind, name string) *explain.Tool {
 // patience is the time after which Helm has deleted a hook that succeeded, unless it runs other hooks.
 const patience = time.Minute
 
-// IsLeftHook reports whether the Job is a complete hook that Helm should have deleted.
-func IsLeftHook(in *Facts) bool {
-	t, end := ToolOf(in.Job), in.Job.Status.CompletionTime
-	return t != nil && t.DeletesSucceeded && end != nil && in.Now.Sub(end.Time) >= patience
+// StayOf returns why the Job still exists although it is complete, "" if it is not or if that is no question.
+func StayOf(in *Facts) explain.Stay {
+	switch t, end := ToolOf(in.Job), in.Job.Status.CompletionTime; {
+	case end == nil || in.Job.DeletionTimestamp != nil:
+	case t != nil && t.DeletesSucceeded && in.Now.Sub(end.Time) >= patience:
+		return explain.StayLeft
+	case t != nil && t.DeletesSucceeded:
+		return explain.StaySoon
+	case in.Spec.TTLSecondsAfterFinished != nil || OwnerOf(in.Job) != nil:
+	case t != nil && t.Source == "" && !t.IsHook():
+		return explain.StayFixed
+	case t == nil && in.Spec.ActiveDeadlineSeconds != nil:
+		return explain.StayNoTTL
+	}
+	return ""
+}
+
+// EarlierOf returns the last Job of the same name that has ended and no longer exists, as events show it; nil if none is known.
+func EarlierOf(in *Facts) *explain.EarlierJob {
+	last := input.LastEvent(in.Earlier, func(e *input.Event) bool { return input.IsEndOfJob(e.Reason) })
+	if last == nil {
+		return nil
+	}
+	return &explain.EarlierJob{Ended: metav1.NewTime(last.Last), Failed: last.Reason != input.EventCompleted}
+}
+
+// IsCreatedAgain reports whether something creates the Job again after its TTL. A hook is created again anyway.
+func IsCreatedAgain(in *Facts) bool {
+	return in.Spec.TTLSecondsAfterFinished != nil && OwnerOf(in.Job) == nil && !ToolOf(in.Job).IsHook() && EarlierOf(in) != nil
 }
 
 // helmTimeout is how long Helm waits for a hook by default.

@@ -18,10 +18,12 @@ import (
 func TestTheToolThatCreatesAJobIsNamed(t *testing.T) {
 	helm := map[string]string{"app.kubernetes.io/managed-by": "Helm", "app.kubernetes.io/instance": "web"}
 	for want, job := range map[string]*batchv1.Job{
-		"":                       explaintest.ToolJob(map[string]string{"app.kubernetes.io/name": "train"}, nil),
-		"made by train-operator": explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "train-operator"}, nil),
-		"Helm":                   explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "Helm"}, nil),
-		"Helm release db":        explaintest.ToolJob(helm, map[string]string{"meta.helm.sh/release-name": "db"}),
+		"":                explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "kubectl"}, nil),
+		"train-operator":  explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "train-operator"}, nil),
+		"Prefect":         explaintest.ToolJob(map[string]string{"prefect.io/flow-name": "hello"}, nil),
+		"Trivy Operator":  explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "trivy-operator"}, nil),
+		"Helm":            explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "Helm"}, nil),
+		"Helm release db": explaintest.ToolJob(helm, map[string]string{"meta.helm.sh/release-name": "db"}),
 		"pre-install and pre-upgrade hook of Helm release web": explaintest.ToolJob(helm, map[string]string{"helm.sh/hook": "pre-install, pre-upgrade"}),
 		"PreSync hook of Application shop of Argo CD":          explaintest.ToolJob(nil, map[string]string{"argocd.argoproj.io/hook": "PreSync", "argocd.argoproj.io/tracking-id": "shop:batch/Job:ns/train"}),
 		"pre-install hook of Application shop of Argo CD":      explaintest.ToolJob(helm, map[string]string{"helm.sh/hook": "pre-install", "argocd.argoproj.io/tracking-id": "shop:batch/Job:ns/train"}),
@@ -52,24 +54,32 @@ func TestAHookRunsAgainByItsDeletePolicy(t *testing.T) {
 	} {
 		annotations := map[string]string{"helm.sh/hook": "pre-install,post-delete", "helm.sh/hook-delete-policy": policy}
 		tool := explaintest.Report(explaintest.InputOf(explaintest.ToolJob(nil, annotations))).Job.Tool
-		assert.Contains(t, words.RunHookAgain(tool), want, policy)
+		assert.Contains(t, words.RunToolAgain(tool), want, policy)
 	}
 	gone := explaintest.Report(explaintest.InputOf(explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "post-delete"}))).Job.Tool
-	assert.Contains(t, words.RunHookAgain(gone), "does not run this hook again", "post-delete")
+	assert.Contains(t, words.RunToolAgain(gone), "does not run this hook again", "post-delete")
 }
 
 // Requirements: TOL-03
 func TestACompleteHookThatHelmShouldHaveDeletedIsToBeDeleted(t *testing.T) {
 	for policy, want := range map[string]string{
-		"hook-succeeded": "lacks before-hook-creation", "before-hook-creation, hook-succeeded": "delete it if nobody needs it", "before-hook-creation": "", "": "",
+		"hook-succeeded": "delete it, and add before-hook-creation", "before-hook-creation, hook-succeeded": "delete it if nobody needs it", "before-hook-creation": "", "": "",
 	} {
 		for age, old := range map[time.Duration]bool{time.Hour: true, 10 * time.Second: false} {
 			job := explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "post-install", "helm.sh/hook-delete-policy": policy})
 			end := metav1.NewTime(explaintest.Noon.Add(-age))
 			job.Status = batchv1.JobStatus{Succeeded: 1, CompletionTime: &end, Conditions: []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: "True", LastTransitionTime: end}}}
 			r := explaintest.Report(explaintest.InputOf(job))
-			if left := old && want != ""; left != strings.Contains(r.Verdict.Sentence, "Helm has not deleted it") || left != explaintest.HasAdvice(r, want) {
-				t.Errorf("%q, %s: %s %+v", policy, age, r.Verdict.Sentence, r.Advice)
+			left, soon := old && want != "", !old && want != ""
+			if left != strings.Contains(r.Verdict.Sentence, "Helm has not deleted it") || soon != strings.Contains(r.Verdict.Sentence, "Helm deletes it when") {
+				t.Errorf("%q, %s: %s", policy, age, r.Verdict.Sentence)
+			}
+			advice := want
+			if soon {
+				advice = "if it stays, " + want
+			}
+			if want != "" && !explaintest.HasAdvice(r, advice) {
+				t.Errorf("%q, %s: %+v", policy, age, r.Advice)
 			}
 		}
 	}

@@ -43,28 +43,28 @@ func TestRestartsUseUpTheLimit(t *testing.T) {
 		want          []string
 	}{
 		"counted, and still ending": {3, 1, []*input.Pod{explaintest.PodOf("a", explaintest.Counted(explaintest.RestartedPod(3, 7, 10*time.Minute)))}, []string{
-			"container main of pod a was restarted 3 times, and backoffLimit 3 allows no more; it last exited with code 7, “no licence”",
+			"container main exited with code 7, “no licence”; it was restarted 3 times, and backoffLimit 3 allows no more",
 			"backoffLimit 3: with restartPolicy OnFailure, container restarts count too (3 restarts); 1 pod counts as failed",
 			"container main exited with code 7 after 2s, before it was restarted", "kubectl logs a --previous -n ns",
 		}},
 		"still ending": {1, 0, []*input.Pod{explaintest.PodOf("a", explaintest.RestartedPod(1, 7, 10*time.Minute))}, []string{
-			"The Job is going to fail: container main of pod a was restarted 1 time, and backoffLimit 1 allows no more; it last exited with code 7, “no licence”; it waits for 1 terminating pod",
+			"The Job is going to fail: container main exited with code 7, “no licence”; it was restarted 1 time, and backoffLimit 1 allows no more; it waits for 1 terminating pod",
 			"container main exited with code 7 after 2s, before it was restarted", "kubectl logs a --previous -n ns",
 		}},
 		"limit 0": {0, 1, []*input.Pod{explaintest.PodOf("a", explaintest.RestartedPod(1, 7, 10*time.Minute))}, []string{
-			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retries; it last exited with code 7",
+			"container main exited with code 7, “no licence”; it was restarted 1 time, and backoffLimit 0 allows no retries",
 		}},
 		"killed by the deletion": {1, 1, []*input.Pod{explaintest.PodOf("a", stopped(explaintest.RestartedPod(1, 7, 10*time.Minute), 137, explaintest.Ago(9*time.Minute)))}, []string{
-			"container main of pod a was restarted 1 time, and backoffLimit 1 allows no more; it last exited with code 7",
+			"container main exited with code 7, “no licence”; it was restarted 1 time, and backoffLimit 1 allows no more",
 			"container main exited with code 7 after 2s, before it was restarted",
 		}},
 		"waited to be restarted": {0, 1, []*input.Pod{explaintest.PodOf("a", stopped(explaintest.RestartedPod(1, 7, 10*time.Minute), 9, explaintest.Ago(11*time.Minute)))}, []string{
-			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retries; it last exited with code 9",
+			"container main exited with code 9; it was restarted 1 time, and backoffLimit 0 allows no retries",
 		}},
 		"more pods than the limit": {2, 3, []*input.Pod{
 			explaintest.PodOf("a", explaintest.RestartedPod(1, 7, 10*time.Minute)), explaintest.PodOf("b", explaintest.RestartedPod(2, 8, 10*time.Minute)), explaintest.PodOf("c", explaintest.RestartedPod(0, 9, 10*time.Minute)),
-		}, []string{"container main was restarted 3 times, and backoffLimit 2 allows no more; it last exited with code 8"}},
-		"not deleted yet": {2, 0, []*input.Pod{explaintest.PodOf("a", explaintest.RestartedPod(2, 7, 0))}, []string{"container main of pod a was restarted 2 times", "last exited with code 7"}},
+		}, []string{"container main exited with code 8, “no licence”; it was restarted 3 times, and backoffLimit 2 allows no more"}},
+		"not deleted yet": {2, 0, []*input.Pod{explaintest.PodOf("a", explaintest.RestartedPod(2, 7, 0))}, []string{"container main exited with code 7, “no licence”; it was restarted 2 times"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := explaintest.RestartingJob(tc.limit, tc.failed)
@@ -98,10 +98,10 @@ func TestRestartsAreExplainedWithoutTheirPods(t *testing.T) {
 		want          []string
 	}{
 		"its event tells": {3, 1, known(deletedAfterExit7), []string{
-			"container main was restarted at least 3 times, and backoffLimit 3 allows no more; it last exited with code 7",
+			"container main exited with code 7; it was restarted at least 3 times, and backoffLimit 3 allows no more",
 		}},
 		"of a container that was killed": {0, 1, known(oomKilled), []string{
-			"restarted at least 1 time, and backoffLimit 0 allows no retries; it last exited with code 137 (OOMKilled)",
+			"container main exited with code 137 (OOMKilled); it was restarted at least 1 time, and backoffLimit 0 allows no retries",
 			"a LimitRange may have set one in its pods",
 		}},
 		"its event does not tell": {3, 1, known(explaintest.DeletedPod), []string{"container main was restarted at least 3 times, and backoffLimit 3 allows no more"}},
@@ -200,7 +200,7 @@ func TestOneRestartDoesNotHideDrainedNodes(t *testing.T) {
 		"drained long before":             {3, 5, []input.Event{known(drained, 4, 30*time.Minute), known(last, 1, 10*time.Minute)}, "5 pods failed (parallelism 2), and backoffLimit 3 allows 3 retries"},
 		"the drained one was restarted":   {2, 3, []input.Event{known(drainedAfterExit7, 3, 10*time.Minute)}, "3 pods failed, and backoffLimit 2 allows 2 retries"},
 		"drained, but within the limit":   {3, 3, []input.Event{known(drained, 2, 30*time.Minute), known(last, 1, 10*time.Minute)}, "and backoffLimit 3 allows no more"},
-		"stopped by the controller alone": {1, 3, []input.Event{known(last, 3, 10*time.Minute)}, "and backoffLimit 1 allows no more; it last exited with code 7"},
+		"stopped by the controller alone": {1, 3, []input.Event{known(last, 3, 10*time.Minute)}, "container main exited with code 7; it was restarted at least 1 time, and backoffLimit 1 allows no more"},
 	} {
 		f := explaintest.InputOf(explaintest.RestartingJob(tc.limit, tc.failed))
 		f.Events = tc.events
@@ -215,14 +215,14 @@ func TestRestartsThatWereSeenAreTheCauseAfterThePodsAreGone(t *testing.T) {
 	f := explaintest.InputOf(explaintest.RestartingJob(3, 1))
 	f.SeenRestart = &input.Container{Name: "main", Ended: true, ExitCode: 1, Reason: "Error", Message: "cannot connect to postgres:5432"}
 	r := explaintest.Report(f)
-	assert.Contains(t, explaintest.Verdict(r), "it last exited with code 1, “cannot connect to postgres:5432”")
+	assert.Contains(t, explaintest.Verdict(r), "container main exited with code 1, “cannot connect to postgres:5432”; it was restarted")
 	explaintest.WantWithout(t, r, "no pod or log of it is left")
 }
 
 // JOB-16, CLI-04: restarts of pods that no longer exist are not attributed to an existing pod.
 func TestRestartsOfGonePodsAreNotBlamedOnOthers(t *testing.T) {
 	r := explaintest.Report(explaintest.InputOf(explaintest.RestartingJob(6, 3), explaintest.PodOf("a", stopped(explaintest.RestartedPod(2, 7, 10*time.Minute), 137, explaintest.Ago(9*time.Minute)))))
-	explaintest.WantText(t, r, "container main was restarted at least 6 times, and backoffLimit 6 allows no more")
+	explaintest.WantText(t, r, "it was restarted at least 6 times, and backoffLimit 6 allows no more")
 	explaintest.WantWithout(t, r, "of pod a was restarted", "(2 restarts)")
 }
 

@@ -41,7 +41,7 @@ func Detect(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 	tool := facts.ToolOf(in.Job)
 	for i := range out {
 		out[i].Endless = in.Spec.ActiveDeadlineSeconds == nil
-		if kind, _ := out[i].MissingObject(); kind != "" && (tool.Before() != "" || tool.After() != "") {
+		if kind, _ := out[i].MissingObject(); kind != "" && out[i].TokenOf() == "" && (tool.Before() != "" || tool.After() != "") {
 			out[i].Start.Hook = tool
 		}
 	}

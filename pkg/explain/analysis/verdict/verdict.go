@@ -39,7 +39,10 @@ func Of(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdict {
 	out := explain.Verdict{Status: status, Outcome: in.Decision.Outcome, Stalled: v.Blocker != nil}
 	a := &words.Answer{
 		Verdict: &out, Now: in.Now, Progress: progressOf(in, v.Completed), Completed: v.Completed, Completions: in.Spec.Completions,
-		Failed: int32(in.Plan.Findings.FailedIndexes.Len()), Blocker: v.Blocker,
+		Failed: int32(in.Plan.Findings.FailedIndexes.Len()), Blocker: v.Blocker, TTL: ptr.Deref(in.Spec.TTLSecondsAfterFinished, 0),
+	}
+	if facts.IsCreatedAgain(in) {
+		a.Earlier = facts.EarlierOf(in)
 	}
 	if in.Decision.Decided() {
 		out.End = endOf(in, failed, v)
@@ -153,7 +156,7 @@ func addSuccess(in *facts.Facts, failed *failures.Failures, v *Values, a *words.
 	}
 	a.IsQueue = !in.Indexed() && in.Spec.Completions == nil
 	if in.Decision.Outcome == reconcile.OutcomeComplete {
-		a.Seconds, a.LeftHook = v.DurationSeconds, facts.IsLeftHook(in)
+		a.Seconds, a.Stay = v.DurationSeconds, facts.StayOf(in)
 	}
 	if a.EndedBy == explain.EndedBySuccessPolicy {
 		a.SuccessRule = v.Success.MetRule()

@@ -1,0 +1,70 @@
+package explain
+
+import "strings"
+
+// creator is a program that creates Jobs, and is known by a label of them or of their pods.
+type creator struct {
+	name ToolName
+	// label is the key of a label; KEY=VALUE; or the beginning of a key, which ends in a slash.
+	label string
+	// source is where its users change the Jobs, and runs is set if it creates a Job for each of its runs.
+	source string
+	runs   bool
+}
+
+// creators are the programs, those with more specific labels first.
+var creators = []creator{
+	{"Prefect", "prefect.io/", "the base job template of Prefect's work pool, or the job variables of the deployment", true},
+	{"Dagster", "dagster/", "the dagster-k8s/config of the Dagster job, or the run launcher of its code location", true},
+	{"Airflow", "dag_id", "the task in the DAG of Airflow", true},
+	{"Nextflow", "nextflow.io/", "the directives of the Nextflow process, or nextflow.config", true},
+	{"Metaflow", "app.kubernetes.io/name=metaflow-task", "the @kubernetes decorator of the Metaflow step", true},
+	{"Buildkite", "buildkite.com/job-uuid", "the kubernetes plugin of the Buildkite step, or the pod-spec-patch of its agent stack", true},
+	{"GitHub Actions runner", "runner-pod", "the hook template of the runner set (ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE)", true},
+	{"Velero", "velero.io/repo-name", "Velero's ConfigMap for repository maintenance (--repo-maintenance-job-configmap)", true},
+	{"system-upgrade-controller", "upgrade.cattle.io/plan", "the Plan that the label upgrade.cattle.io/plan names", true},
+	{"Trivy Operator", managedByLabel + "=trivy-operator", "the configuration of Trivy Operator (its ConfigMaps, or the values of its chart)", true},
+	{"Starboard", managedByLabel + "=starboard", "the configuration of Starboard (ConfigMap starboard)", true},
+	{"Terraform", managedByLabel + "=terraform", "the Terraform configuration", false},
+	{"Pulumi", managedByLabel + "=pulumi", "the Pulumi program", false},
+	{"Kustomize", managedByLabel + "=kustomize", "its kustomization", false},
+}
+
+// managedByLabel is the common label for the program that creates an object.
+const managedByLabel = "app.kubernetes.io/managed-by"
+
+// CreatorOf returns the program that creates Jobs with these labels, nil if none is known.
+func CreatorOf(labels map[string]string) *Tool {
+	for i := range creators {
+		if c := &creators[i]; c.isIn(labels) {
+			return &Tool{Name: c.name, Source: c.source, Runs: c.runs}
+		}
+	}
+	return nil
+}
+
+func (c *creator) isIn(labels map[string]string) bool {
+	if key, value, both := strings.Cut(c.label, "="); both {
+		return strings.EqualFold(labels[key], value)
+	}
+	if !strings.HasSuffix(c.label, "/") {
+		_, has := labels[c.label]
+		return has
+	}
+	for key := range labels {
+		if strings.HasPrefix(key, c.label) {
+			return true
+		}
+	}
+	return false
+}
+
+// UnknownCreatorOf returns the program that the label app.kubernetes.io/managed-by names, nil if it names none.
+func UnknownCreatorOf(labels map[string]string) *Tool {
+	switch name := labels[managedByLabel]; strings.ToLower(name) {
+	case "", "kubectl", "manual", "none":
+		return nil
+	default:
+		return &Tool{Name: ToolName(name), Source: "the configuration of " + name}
+	}
+}

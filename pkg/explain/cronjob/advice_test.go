@@ -1,0 +1,82 @@
+package cronjob_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+)
+
+func adviceOf(r *explain.CronJobReport) string {
+	var all []string
+	for _, a := range r.Advice {
+		all = append(all, a.Text)
+	}
+	return strings.Join(all, "\n")
+}
+
+// The next Job has the same template, so the cause of the one in the way is resolved before that is deleted.
+//
+// Requirements: CRJ-02
+func TestCauseOfTheJobInTheWayComesFirst(t *testing.T) {
+	in := given(func(cj *batchv1.CronJob) {
+		cj.Spec.ConcurrencyPolicy = batchv1.ForbidConcurrent
+		cj.Status.Active = append(cj.Status.Active, corev1.ObjectReference{Name: "backup-1"})
+	})
+	in.Jobs = []input.OwnedJob{{Name: "backup-1", Created: noon.Add(-9 * time.Hour)}}
+	in.Events = []input.Event{event("JobAlreadyActive", "", time.Minute)}
+	for _, state := range []explain.OwnedState{explain.OwnedFailing, explain.OwnedStalled, explain.OwnedRunning} {
+		run := explain.OwnedRun{Name: "backup-1", State: state, Cause: "there is no program", Fix: &explain.Advice{Text: "fix the command"}}
+		r := cronjob.Explain(in, []explain.OwnedRun{run})
+		text := adviceOf(&r)
+		fix, template, remove := strings.Index(text, "fix the command"), strings.Index(text, "correct it in spec.jobTemplate"), strings.Index(text, "delete it")
+		if fix != 0 || template < fix || remove < template || strings.Contains(text, "find out what the Job that is still running does") {
+			t.Errorf("%s: %s", state, text)
+		}
+	}
+}
+
+// Requirements: CRJ-02
+func TestChangeOfACronJobBelongsToWhatCreatesIt(t *testing.T) {
+	suspended := func(change func(*batchv1.CronJob)) string {
+		r := cronjob.Explain(given(func(cj *batchv1.CronJob) {
+			cj.Spec.Suspend = ptr.To(true)
+			change(cj)
+		}), nil)
+		return adviceOf(&r)
+	}
+	assert.Contains(t, suspended(func(cj *batchv1.CronJob) { cj.Annotations = map[string]string{"meta.helm.sh/release-name": "shop"} }),
+		"\nmake this change in the chart of release shop or its values, too")
+	assert.Contains(t, suspended(func(cj *batchv1.CronJob) {
+		cj.OwnerReferences = []metav1.OwnerReference{{Kind: "RecurringJob", Name: "nightly", Controller: ptr.To(true)}}
+	}), "\nmake this change in RecurringJob nightly, whose controller would undo it")
+	if text := suspended(func(*batchv1.CronJob) {}); strings.Contains(text, "make this change in") {
+		t.Error(text)
+	}
+}
+
+// Requirements: CRJ-01
+func TestJobByHandIsNoError(t *testing.T) {
+	in := given(func(cj *batchv1.CronJob) { cj.Status.LastScheduleTime, cj.CreationTimestamp = nil, *ago(time.Hour) })
+	in.Jobs = []input.OwnedJob{{Name: "backup-test", Created: noon.Add(-time.Minute)}}
+	in.Events = []input.Event{event("UnexpectedJob", "Saw a job that the controller did not create or forgot: backup-test", time.Minute)}
+	r := cronjob.Explain(in, []explain.OwnedRun{{Name: "backup-test", State: explain.OwnedSucceeded, Since: ago(30 * time.Second)}})
+	assert.Contains(t, r.Sentence, "has started no Job on its schedule; backup-test, created by hand, succeeded 30s ago")
+	assert.Contains(t, textOf(&r), "Its event UnexpectedJob is no error: it reports Job backup-test")
+}
+
+// Requirements: CRJ-01
+func TestScheduleWithoutADayIsNamed(t *testing.T) {
+	r := cronjob.Explain(given(func(cj *batchv1.CronJob) { cj.Spec.Schedule, cj.Status.LastScheduleTime = "0 0 30 2 *", nil }), nil)
+	assert.Equal(t, r.Sentence, "CronJob backup never starts a Job: no day of the next years matches its schedule, 0 0 30 2 *.")
+	assert.Equal(t, adviceOf(&r), "correct the schedule")
+}
