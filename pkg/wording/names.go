@@ -13,7 +13,7 @@ const (
 	// maxURL is the maximum number of characters of a URL, and maxPath that of a path, in a shortened message.
 	maxURL  = 40
 	maxPath = 24
-	// maxLastPart is that of the last part of a URL.
+	// maxLastPart is the maximum length of the last part of a URL.
 	maxLastPart = 30
 )
 
