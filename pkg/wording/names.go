@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxURL is the maximum number of characters of a URL, and maxPath that of a path, in a shortened message.
+	// maxURL is the maximum length of a URL, and maxPath the maximum length of a path, in a shortened message.
 	maxURL  = 40
 	maxPath = 24
 	// maxLastPart is the maximum length of the last part of a URL.

@@ -19,7 +19,7 @@ func Shorten(message string, most int) string {
 		return text
 	}
 	text = cmp.Or(withoutNoise(text), text)
-	if flat := flattened(text); flat != text && !fits(text, most) {
+	if flat := flattened(text); flat != text && !fits(LastClauses(text, most), most) {
 		return clauses(flat, most)
 	}
 	for _, short := range []string{text, shortQuota(text)} {

@@ -171,7 +171,7 @@ var (
 	// wrapper matches the line of a program that reports the failure of another one, which it names, and child the end of one that has
 	// the other's exit code.
 	wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
-	child   = lazyregexp.New(`(?i)\bexit (?:status|code)\W+\d+(?:\W*$|: /\S+(?: [\w-]+)*$)`)
+	child   = lazyregexp.New(`(?i)\b(?:exit (?:status|code)|return(?:ed)? code|rc)\W+\d+(?:\W*$|: /\S+(?: [\w-]+)*$)`)
 	// outcome matches an error that says only what failed, and place one that says only where. exception matches the name of an error.
 	outcome = lazyregexp.New(`^(?:[\w-]+: )?(?:[A-Za-z]+(?: \(\d+\))?: |\[[A-Z]+\] |[A-Z]+ )?[\w '"()-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$|^(?:[\w-]+: )?(?:(?i:error|fatal): )?failed to [^:]+(?:: failed to [^:]+)*$|` +
 		`^(?:[A-Za-z]+\W+)?(?:Error (?:during [\w ]+|executing (?:process|command)\b.*)|\d+ [\w/]+ (?:could not be \w+|failed))\W*$|The requested URL returned error: \d+$|\bafter \d+ (?:attempts|tries|retries)\W*(?:, exiting \S+)?$`)

@@ -126,7 +126,7 @@ func TestAJobOfAnOperatorIsChangedThere(t *testing.T) {
 	}))
 	in.Job.Labels = job.Labels
 	r := explaintest.Report(in)
-	explaintest.WantText(t, r, "access to scan.yaml", "change the configuration of scan-operator or the object that it makes the Job for, not this Job")
+	explaintest.WantText(t, r, "access to scan.yaml", "change the configuration of scan-operator, not this Job")
 }
 
 // A pod of a complete Job needs no fix, and a copy of it would do its work again.
