@@ -25,11 +25,14 @@ func imageText(p *explain.Problem, _ time.Time) string {
 	if name, digest, long := strings.Cut(image, "@sha256:"); long && len(digest) > shortDigest {
 		image = name + "@sha256:" + digest[:shortDigest] + "…"
 	}
-	text := wording.Join(" of container ", "image "+image, p.Container)
-	if p.Start.Trouble == nil {
-		return text + " cannot be pulled"
+	text, why := "image "+image, " cannot be pulled"
+	if p.Start.Trouble != nil {
+		why = " " + p.Start.Trouble.Text("")
 	}
-	return text + " " + p.Start.Trouble.Text("")
+	if whole := wording.Join(" of container ", text, p.Container) + why; utf8.RuneCountInString(whole) <= room(stalled) {
+		return whole
+	}
+	return text + why // The image says more than the container.
 }
 
 func imageQuote(p *explain.Problem, _ time.Time) quotation {
@@ -100,7 +103,11 @@ func NoneStartedText(n int32) string {
 // slowStartText explains why a pod takes long to start.
 func slowStartText(p *explain.Problem, now time.Time) string {
 	if t := p.Start.Trouble; t != nil {
-		return "the pod cannot start because " + t.Text(volumeText(p)) + ago(explain.TimeOf(t.SeenAt), now)
+		text, named := "the pod cannot start because "+t.Text(volumeText(p)), *t
+		if named.Namespace = ""; utf8.RuneCountInString(text) > room(stalled) { // The name says more than its namespace.
+			text = "the pod cannot start because " + named.Text(volumeText(p))
+		}
+		return text + ago(explain.TimeOf(t.SeenAt), now)
 	}
 	text := "the pod has a node but has not started"
 	switch {
