@@ -107,9 +107,12 @@ func telling(raw []string) int {
 		}
 		isBetter := lines.isBetter(i, last)
 		switch {
-		case lines.isTitle(i, last), line.kind == lineAlarm && !line.isDetail() && !isBetter && line.isHead(lines.at(last)):
-			return last // The details of the error say more.
+		case lines.isTitle(i, last):
+			return last
 		case line.kind == lineAlarm && !line.isDetail():
+			if !isBetter && line.isHead(lines.at(last)) {
+				return last // The details of the error say more.
+			}
 			return beneath(lines, i)
 		case line.isElse():
 			plain++
@@ -248,7 +251,7 @@ func causeOf(lines *logLines, at int) int {
 	}
 	for i := at - 1; i >= 0; i-- {
 		switch line := lines.at(i); {
-		case line.kind > lineHint && line.kind != lineAlarm && !(utility.MatchString(text) && line.sign() == SignNoError):
+		case line.kind > lineHint && line.kind != lineAlarm && (!utility.MatchString(text) || line.sign() != SignNoError):
 			return at
 		case line.kind == lineAlarm && (errorName.MatchString(line.text) && !outcome.MatchString(line.text) || utility.MatchString(text) && !utility.MatchString(line.text)):
 			return i

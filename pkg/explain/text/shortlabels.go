@@ -307,17 +307,25 @@ func (v *short) toDo() (out []labeled) {
 				continue
 			}
 			logs = logs || kind == explain.AdviceLogs
-			one := step(a)
-			if kind == explain.AdviceRerun && len(out) > 0 {
-				one.label = "Then"
-			}
-			if kind == explain.AdviceRerun && (len(out) == 0 || out[0].label != adviceLabels[explain.AdviceFix]) { // Nothing before it says what to change.
-				one.text = layout.Plainly(wording.Sentence(a.Text))
-			}
-			out = append(out, one)
+			out = append(out, stepAfter(out, a))
 		}
 	}
 	return first(out, shortAdvice)
+}
+
+// stepAfter returns one piece of advice after others. A rerun has its text if nothing before it says what to change.
+func stepAfter(before []labeled, a *explain.Advice) labeled {
+	one := step(a)
+	if a.Kind != explain.AdviceRerun {
+		return one
+	}
+	if len(before) > 0 {
+		one.label = "Then"
+	}
+	if len(before) == 0 || before[0].label != adviceLabels[explain.AdviceFix] {
+		one.text = layout.Plainly(wording.Sentence(a.Text))
+	}
+	return one
 }
 
 // step returns one piece of advice. For a log or a rerun, the command needs no text.

@@ -100,12 +100,8 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 	var out []explain.Advice
 	// The reason of a disruption already explains why the container stopped.
 	stopped := f.Consequence && !c.Before || (f.Ending() != nil || f.Pod.Disruption != "") && facts.IsStopped(c)
-	known := f.KnownError(in)
-	if text, ofTemplate := remedy(in, c, known, f.Unknown(in)); text != "" && !stopped {
-		out = append(advise(text, errorCommand(known)), onUnreachable(in, known)...)
-		if ofTemplate && !facts.ToolOf(in.Job).IsHook() {
-			out = append(out, changeSource(in, "")...)
-		}
+	if !stopped {
+		out = onError(in, f, c)
 	}
 	if len(f.AfterSuccess(in)) > 0 {
 		return append(advise(exitCleanly(c.Name), ""), readLog(in, f.Pod, c)...)
@@ -121,6 +117,20 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 			text = words.DebugSilent
 		}
 		out = append(append(out, onSidecars(in, f.Pod.Name)...), debugCopy(in, f.Pod, c, text))
+	}
+	return out
+}
+
+// onError returns advice on the error that ended the program of a container.
+func onError(in *facts.Facts, f *failures.Failure, c *input.Container) []explain.Advice {
+	known := f.KnownError(in)
+	text, ofTemplate := remedy(in, c, known, f.Unknown(in))
+	if text == "" {
+		return nil
+	}
+	out := append(advise(text, errorCommand(known)), onUnreachable(in, known)...)
+	if ofTemplate && !facts.ToolOf(in.Job).IsHook() {
+		out = append(out, changeSource(in, "")...)
 	}
 	return out
 }
