@@ -105,7 +105,7 @@ func TestCommandsOfTheViewLeaveOutTheCurrentNamespace(t *testing.T) {
 	namespace := s.Job.Report.Job.Namespace
 	for current, named := range map[string]bool{"": true, "another": true, namespace: false} {
 		for _, start := range []Start{StartExplain, StartJob} {
-			b := open(t, s, size{120, 60}, func(o *Options) { o.Start, o.Namespace = start, current })
+			b := open(t, s, size{160, 60}, func(o *Options) { o.Start, o.Namespace = start, current })
 			screen := b.picture()
 			if !strings.Contains(screen, "$ kubectl ") || strings.Contains(screen, " -n "+namespace) != named {
 				t.Errorf("%v with the current namespace %q:\n%s", start, current, screen)
