@@ -31,10 +31,10 @@ func TestContainersOfPodsRestart(t *testing.T) {
 	for _, tc := range []struct{ name, manifest, args, reason, text string }{
 		{"OnFailure at the limit", migrate, "--pods exit=1", "BackoffLimitExceeded", "failed after 33s"},
 		{"OnFailure below the limit", migrate, "--pods attempt=1,exit=1 --pods attempt=2,exit=1", "CompletionsReached", "completed after 13s"},
-		{"an init container under OnFailure", migrate, "--pods container=wait,exit=9", "BackoffLimitExceeded", "container wait last exited with code 9"},
+		{"an init container under OnFailure", migrate, "--pods container=wait,exit=9", "BackoffLimitExceeded", "Container wait exited with code 9"},
 		{"its first attempt", migrate, "--pods container=wait,exit=9,attempt=1", "CompletionsReached", "Init container wait failed with exit code 9, restarted 1 time"},
 		{"an init container under Never", never, "--pods container=wait,exit=9", "BackoffLimitExceeded", "Init container wait exited with code 9"},
-		{"a sidecar's restarts count", migrate, "--pods run=2m --pods container=mesh,exit=1,run=5s", "BackoffLimitExceeded", "container mesh last exited with code 1"},
+		{"a sidecar's restarts count", migrate, "--pods run=2m --pods container=mesh,exit=1,run=5s", "BackoffLimitExceeded", "Container mesh exited with code 1"},
 		{"but not under Never", never, "--pods run=2m --pods container=mesh,exit=1,run=5s", "CompletionsReached", "completed after 2m"},
 		{"a disruption ends the pod", migrate, "--pods attempt=1,disrupted", "CompletionsReached", "1 pod  Disrupted"},
 		{"the pod's own deadline", deadline, "--pods run=2m", "BackoffLimitExceeded", "Pod ran longer than its own activeDeadlineSeconds"},
