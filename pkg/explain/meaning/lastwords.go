@@ -26,6 +26,7 @@ const (
 	SignError   LineSign = ""        // the line looks like an error
 	SignUnknown LineSign = "Unknown" // nothing shows whether it is one
 	SignNoError LineSign = "NoError" // the log ends with progress, and no line near its end looks like an error
+	SignEmpty   LineSign = "Empty"   // there is no line: the log was read, and has no text
 )
 
 // LastLineOf is the LastLine of a program that ended with this exit code, with its sign. If the processor stopped it, only an error counts.
@@ -66,7 +67,10 @@ func (l *logLine) sign() LineSign {
 
 // words returns the message at a position; if that only counts errors, with the first of them, which is below it.
 func (l *logLines) words(i int) string {
-	text := strings.ReplaceAll(l.at(i).text, "\t", " ")
+	text := strings.TrimPrefix(strings.ReplaceAll(l.at(i).text, "\t", " "), "Caused by: ")
+	if bareName.MatchString(text) {
+		text = strings.TrimSuffix(text, ":")
+	}
 	if !tallied.MatchString(text) {
 		return text
 	}

@@ -42,6 +42,8 @@ func output(line string) quotation {
 func logLine(line string, sign meaning.LineSign, isOutput bool) quotation {
 	lead := ""
 	switch {
+	case sign == meaning.SignEmpty:
+		return quotation{message: "its log is empty", before: ", and ", whole: true}
 	case line == "" || sign == meaning.SignError && isOutput:
 		return output(line)
 	case sign == meaning.SignUnknown:

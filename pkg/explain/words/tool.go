@@ -112,6 +112,8 @@ func toolRun(t *explain.Tool) string {
 		return "helm rollback"
 	case only("test"):
 		return "helm test"
+	case only("install"):
+		return "a new helm install"
 	}
 	return "helm upgrade --install"
 }

@@ -145,9 +145,9 @@ func onSidecars(in *facts.Facts, pod string) (out []explain.Advice) {
 	return out
 }
 
-// readLog returns advice to read the log of a container, unless logs could not be read.
+// readLog returns advice to read the log of a container, unless it is empty or logs could not be read.
 func readLog(in *facts.Facts, pod *input.Pod, c *input.Container) []explain.Advice {
-	if slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.OfLogs() }) {
+	if in.IsLogEmpty(pod.Name, c.Name) || slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.OfLogs() }) {
 		return nil
 	}
 	return adviseLogs(words.ReadWholeLog, logOf(in, pod, c))

@@ -114,7 +114,7 @@ func eventsOfStart(in *facts.Facts) (warnings map[string]*input.Event, started m
 			warnings[e.Pod] = e
 		case e.Reason == "Pulled" && warnings[e.Pod] != nil && warnings[e.Pod].Reason == explain.Pulling:
 			delete(warnings, e.Pod)
-		case e.Warning() && !e.IsAboutNodeSetup() && (warnings[e.Pod] == nil || meaning.GivesReason(e.Source, e.Reason, e.Message)):
+		case (e.Warning() || meaning.FailedImage(e.Message) != "") && !e.IsAboutNodeSetup() && (warnings[e.Pod] == nil || meaning.GivesReason(e.Source, e.Reason, e.Message)):
 			warnings[e.Pod] = e
 		}
 	}
