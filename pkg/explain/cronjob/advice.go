@@ -83,7 +83,7 @@ func onRuns(r *explain.CronJobReport) (out []explain.Advice) {
 	if d := r.StartingDeadlineSeconds; d != nil && *d < words.TooShortToStart {
 		out = append(out, patch(r, words.GiveMoreTimeToStart(*d), moreTime)...)
 	}
-	if len(out) == 0 && r.ZoneAssumed && r.Next != nil && (last == nil || last.State == explain.OwnedSucceeded) {
+	if len(out) == 0 && r.ZoneAssumed && r.Next != nil && (r.Last == nil || r.Last.State == explain.OwnedSucceeded) {
 		out = patch(r, words.SetOwnZone, `{"spec":{"timeZone":"AREA/CITY"}}`)
 	}
 	return out

@@ -62,7 +62,7 @@ const (
 	limitUsed, limit, limitLeft, limitEnd         = "used backoffLimit", "backoffLimit", "left of backoffLimit", "end of backoffLimit"
 	maxUsed, maxLimit, maxLeft, maxEnd            = "failed indexes of the limit", "maxFailedIndexes", "left of maxFailedIndexes", "end of maxFailedIndexes"
 	duration, retry, deadline, deleted, graceEnds = "duration", "time to the next retry", "time to the deadline", "time to the deletion", "time to the end of the grace period"
-	indexTotal, stopped                           = "indexes", "pods that did not fail on their own"
+	indexTotal, stopped, held                     = "indexes", "pods that did not fail on their own", "time without progress"
 )
 
 func indexesIn(state string) string { return state + " indexes" }
@@ -111,7 +111,7 @@ var (
 		states(`(\d+) failed(?:, \d+ stopped by the Job)?$`, failures),
 		states(`(\d+) failed \((\d+) in the status\)`, failures, counted),
 	}
-	headline = []sentence{states(`(?:, for|, after) (\S+)$`, duration)}
+	headline = []sentence{states(`^[^!‖].*(?:, for|, after) (\S+)$`, duration), states(`^[!‖].*, for (\S+)$`, held)}
 	timeLine = []sentence{states(`ran (\S+)$`, duration)}
 	progress = []sentence{
 		states(`(\d+)/(\d+)`, succeeded, completions),
@@ -139,7 +139,7 @@ var (
 	termListRow = []sentence{states(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+|-) +(\d+)(?: |$)`, statusSucceeded, statusTerminating, statusFailed)}
 	waitLine    = []sentence{
 		states(`(\d+)(?:/\d+)? done`, statusSucceeded), states(`(\d+) active(?: \((\d+) ready\))?`, statusActive, statusReady), states(`(\d+) pods? failed`, statusFailed),
-		states(`(\d+) terminating`, statusTerminating), states(`stopping (\d+) pods?`, statusTerminating), states(`(?:, | )(\w+)(?:; see: [^\n]*)?\n`, duration),
+		states(`(\d+) terminating`, statusTerminating), states(`stopping (\d+) pods?`, statusTerminating), states(`(?:, | )(\d\w+)(?:; see: [^\n]*)?\n`, duration),
 	}
 	indexRow = regexp.MustCompile(`^  ([a-z][a-z -]+[a-z]) +(\d+)  \d`)
 	legend   = regexp.MustCompile(`[■·●○?+◌↻↺✗] (\d+) (succeeded|completed|pending|not completed|not started|will not complete|waiting to retry|ready|not ready|active|unknown|out of range|terminating|in back-off|failed)`)
