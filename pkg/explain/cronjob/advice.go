@@ -83,10 +83,15 @@ func onRuns(r *explain.CronJobReport) (out []explain.Advice) {
 	if d := r.StartingDeadlineSeconds; d != nil && *d < words.TooShortToStart {
 		out = append(out, patch(r, words.GiveMoreTimeToStart(*d), moreTime)...)
 	}
-	if len(out) == 0 && r.ZoneAssumed && r.Next != nil && (r.Last == nil || r.Last.State == explain.OwnedSucceeded) {
+	if len(out) == 0 && mayMeanAnotherZone(r) {
 		out = patch(r, words.SetOwnZone, `{"spec":{"timeZone":"AREA/CITY"}}`)
 	}
 	return out
+}
+
+// mayMeanAnotherZone reports whether nothing is wrong with a CronJob but, perhaps, its time zone.
+func mayMeanAnotherZone(r *explain.CronJobReport) bool {
+	return r.ZoneAssumed && r.Next != nil && (r.Last == nil || r.Last.State == explain.OwnedSucceeded)
 }
 
 // onPileUp returns the advice on Jobs of the schedule that run at once.
