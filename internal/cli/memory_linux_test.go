@@ -135,9 +135,7 @@ func peak(t *testing.T, api *clitest.API, lines []string) (most int64, text stri
 	child := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestNoVerbNeedsMuchMemory$")
 	child.Env = append(os.Environ(), linesOfChild+"="+strings.Join(lines, "\n"), "KUBECONFIG="+clitest.WriteKubeconfig(t, api.URL()))
 	child.Stderr = &stderr
-	if err := child.Run(); err != nil {
-		t.Errorf("%v: %.500s", err, stderr.String())
-	}
+	assert.NoError(t, child.Run(), stderr.String())
 	text = strings.TrimSpace(stderr.String())
 	last := strings.LastIndexByte(text, '\n') + 1
 	kilobytes, err := strconv.ParseInt(text[last:], 10, 64)

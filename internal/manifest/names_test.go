@@ -164,9 +164,7 @@ func TestJobsOfAJobSet(t *testing.T) {
 	if problems := jobs[1].MoveNames(); len(problems) > 0 {
 		t.Error(problems)
 	}
-	if err := jobs[1].SetManagedBy("a.b/c"); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, jobs[1].SetManagedBy("a.b/c"))
 	for i, want := range []string{
 		`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"x","namespace":"ml"},"spec":{"completionMode":"NonIndexed","template":{"spec":{"restartPolicy":"Never"}}}}`,
 		`{"apiVersion":"batch/v1","kind":"Job","metadata":{"annotations":{"batchjob.dev/pod-failure-policy-rule-names":"0=A"},"labels":{"a":"b"},"name":"x","namespace":"ml"},` +
@@ -177,9 +175,7 @@ func TestJobsOfAJobSet(t *testing.T) {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 	}
-	if at := set.Position(jobs[1].At("spec.podFailurePolicy.rules[0]")); at.Line != 7 {
-		t.Errorf("%v", at)
-	}
+	assert.Equal(t, set.Position(jobs[1].At("spec.podFailurePolicy.rules[0]")).Line, 7)
 	if got := textOf(fieldsOf(fieldsOf(fieldsOf(set.Content["spec"])["replicatedJobs"].([]any)[1])["template"].(map[string]any)["spec"])["managedBy"]); got != "a.b/c" {
 		t.Errorf("the JobSet has %q", got)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
 
@@ -48,8 +49,6 @@ func TestDecodedExitCodeIsInEveryPart(t *testing.T) {
 		for _, a := range r.Advice {
 			advice += a.Text + "\n"
 		}
-		if !strings.Contains(advice, tc.sayings) {
-			t.Errorf("%d %s: advice %q does not say %q", tc.code, tc.reason, advice, tc.sayings)
-		}
+		assert.Contains(t, advice, tc.sayings, tc.code, tc.reason)
 	}
 }

@@ -23,7 +23,5 @@ func TestJSONIsStable(t *testing.T) {
 	var back explain.Report
 	decoder := json.NewDecoder(bytes.NewReader(got))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&back); err != nil {
-		t.Errorf("a field of the report cannot be read back: %v", err)
-	}
+	assert.NoError(t, decoder.Decode(&back), "a field of the report cannot be read back")
 }

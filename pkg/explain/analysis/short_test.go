@@ -1,10 +1,6 @@
 package analysis_test
 
 import (
-	"bytes"
-	"fmt"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,8 +11,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
@@ -62,81 +56,6 @@ func outOfMemory() input.Input {
 	in := explaintest.InputOf(job, explaintest.PodOf("train-tlgzn", limited(20*time.Minute)), explaintest.PodOf("train-x7k2p", limited(10*time.Minute)))
 	in.RelativesRead = true
 	return in
-}
-
-// twoCauses returns a Job with 20 failed indexes of 300, 15 of which ran out of memory.
-func twoCauses() input.Input {
-	var pods []*input.Pod
-	var failed, completed []int32
-	for i := range int32(300) {
-		name := fmt.Sprintf("train-%d", i)
-		end := explaintest.Exits(0, "Completed", 20*time.Minute)
-		switch {
-		case i%14 == 7 && i < 275 && i%56 == 49:
-			end = saying(fmt.Sprintf("tile %d: source not found", i), explaintest.Exits(3, "Error", 10*time.Minute))
-		case i%14 == 7 && i < 275:
-			end = explaintest.Exits(137, "OOMKilled", 10*time.Minute)
-		default:
-			completed = append(completed, i)
-			pods = append(pods, explaintest.PodOf(name, explaintest.OnIndex(i, 1, end)))
-			continue
-		}
-		failed = append(failed, i)
-		for attempt := range int32(2) {
-			pods = append(pods, explaintest.PodOf(fmt.Sprintf("%s-p%d", name, attempt), explaintest.OnIndex(i, attempt+1, end)))
-		}
-	}
-	job := explaintest.IndexedJob(300, func(j *batchv1.Job) {
-		j.Spec.BackoffLimitPerIndex, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](300)
-		j.Status.FailedIndexes, j.Status.CompletedIndexes = ptr.To(indexset.Of(failed...).String()), indexset.Of(completed...).String()
-		j.Status.Failed, j.Status.Succeeded = int32(2*len(failed)), int32(len(completed))
-		explaintest.FailJob(j, batchv1.JobReasonFailedIndexes, "Job has failed indexes")
-	})
-	in := explaintest.InputOf(job, pods...)
-	in.RelativesRead = true
-	return in
-}
-
-// noImage returns a Job that waits for an image that does not exist.
-func noImage() input.Input {
-	job := explaintest.JobWith(func(j *batchv1.Job) {
-		j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](1)
-		j.Status.Active, j.Status.Ready = 1, ptr.To[int32](0)
-	})
-	return explaintest.InputOf(job, explaintest.PodOf("train-f5kd8", func(p *corev1.Pod) {
-		p.Status.Phase = corev1.PodPending
-		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", Image: "registry.example.com/train:v9", State: corev1.ContainerState{
-			Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: `Back-off pulling image "registry.example.com/train:v9": ErrImagePull: failed to pull and unpack image "registry.example.com/train:v9": failed to resolve reference "registry.example.com/train:v9": registry.example.com/train:v9: not found`},
-		}}}
-	}))
-}
-
-// Requirements: CLI-40. Each answer fits half a screen, and its first command comes early.
-func TestShortExplanationsFitHalfAScreen(t *testing.T) {
-	const firstCommand = 12
-	for name, c := range map[string]struct {
-		input input.Input
-		lines int
-	}{
-		"exit-code": {exitedOnce(), 14}, "out-of-memory": {outOfMemory(), 14}, "two-causes": {twoCauses(), 20}, "no-image": {noImage(), 12},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var got bytes.Buffer
-			assert.NoError(t, text.Short(&got, explaintest.Report(c.input), text.Options{Width: 80}))
-			golden(t, filepath.Join("..", "short", name+".txt"), got.Bytes())
-			lines := strings.Split(strings.TrimSuffix(got.String(), "\n"), "\n")
-			if len(lines) > c.lines {
-				t.Errorf("%d lines, want at most %d", len(lines), c.lines)
-			}
-			at := 0
-			for at < len(lines) && !strings.Contains(lines[at], "kubectl ") {
-				at++
-			}
-			if at+1 > firstCommand {
-				t.Errorf("the first command is on line %d", at+1)
-			}
-		})
-	}
 }
 
 // Requirements: CLI-42. Any error exits with 1, and pods that are preempted or evicted with 137 or 143: a rule that fails the

@@ -211,6 +211,9 @@ type LogTail struct {
 	After          int
 }
 
+// IsEmpty reports whether the log was read, and has no text at its end.
+func (t *LogTail) IsEmpty() bool { return t != nil && len(meaning.WithoutMarks(t.Lines)) == 0 }
+
 // LogTarget asks for a LogTail.
 type LogTarget struct {
 	Pod, Container string

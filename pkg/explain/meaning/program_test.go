@@ -221,9 +221,7 @@ func TestNameOfAServiceNeedsTheDNSOfTheCluster(t *testing.T) {
 	} {
 		e := &KnownError{Kind: ErrorNameResolution, Subject: host}
 		assert.Contains(t, e.Advice(Container{HostNetwork: true, NodeDNS: true}), want, host)
-		if got := e.Advice(Container{HostNetwork: true}); !strings.Contains(got, "check host name") {
-			t.Errorf("%s with the DNS of the cluster: %s", host, got)
-		}
+		assert.Contains(t, e.Advice(Container{HostNetwork: true}), "check host name", host, "with the DNS of the cluster")
 	}
 	assert.Contains(t, (&KnownError{Kind: ErrorNameResolution, Subject: "db"}).Advice(Container{NodeDNS: true}), "dnsPolicy ClusterFirst:")
 }
@@ -264,9 +262,7 @@ func TestAdviceOnAnErrorNamesWhatToChange(t *testing.T) {
 		}
 	}
 	c.Mounts = append(c.Mounts, Mount{Path: "/tmp", Volume: "tmp", Kind: "emptyDir"})
-	if e := KnownErrorIn(1, "OSError: No space left on device"); strings.Contains(e.Advice(c), "reports") {
-		t.Errorf("two volumes are writable: %s", e.Advice(c))
-	}
+	assert.NotContains(t, KnownErrorIn(1, "OSError: No space left on device").Advice(c), "reports", "two volumes are writable")
 }
 
 // Requirements: CLI-18

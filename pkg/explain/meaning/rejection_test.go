@@ -3,6 +3,8 @@ package meaning
 import (
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: PND-02
@@ -32,9 +34,7 @@ func TestEvictedPodHasAdviceOnItsLargestContainer(t *testing.T) {
 	if got := end.Advice(message); !strings.HasPrefix(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if got := end.Advice("The node was low on resource: memory. "); !strings.Contains(got, "the resource that ran low") {
-		t.Error(got)
-	}
+	assert.Contains(t, end.Advice("The node was low on resource: memory. "), "the resource that ran low")
 }
 
 // Requirements: PND-02

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Issue 6, 1: the bar has its width, each nonzero part has a column, and only a part that is the whole fills the bar.
@@ -46,9 +47,7 @@ func TestBarShowsCompletionsNotFailedPods(t *testing.T) {
 		"▒▒▒▒▒▒": {Active: 2, Failed: 9},
 		"██████": {Completions: &three, Succeeded: 3, Failed: 3, Outcome: reconcile.OutcomeComplete},
 	} {
-		if got := ProgressOf(&o).Bar(f, 6); got.String() != want {
-			t.Errorf("%s, want %s for %+v", got, want, o)
-		}
+		assert.Equalf(t, ProgressOf(&o).Bar(f, 6).String(), want, "for %+v", o)
 	}
 	r := &explain.Report{Indexes: &explain.Indexes{Total: 3, CompletedCount: 1, FailedCount: 1, ActiveCount: 1}, Counts: explain.Counts{Failed: 5}}
 	if counts := (PodCounts{Active: 1}); counts.Progress(r).Bar(f, 6).String() != "██▒▒✗✗" {

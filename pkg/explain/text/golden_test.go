@@ -89,9 +89,7 @@ func TestNoNoise(t *testing.T) {
 	for look, o := range looks() {
 		for name, got := range drawings(t, o) {
 			for _, noise := range []string{" \n", "\n\n\n"} {
-				if strings.Contains(got, noise) {
-					t.Errorf("%s/%s has %q", name, look, noise)
-				}
+				assert.NotContains(t, got, noise, name, look, "has")
 			}
 			if !strings.HasSuffix(got, "\n") || strings.HasSuffix(got, "\n\n") || strings.HasPrefix(got, "\n") {
 				t.Errorf("%s/%s begins or ends badly", name, look)

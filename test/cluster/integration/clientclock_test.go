@@ -75,9 +75,7 @@ func explainAhead(t *testing.T, namespace string, ahead time.Duration) explain.R
 	args := []string{"why", "a", "-n", namespace, "--kubeconfig", adminKubeconfig(t), "-o", "json"}
 	root := cmdutil.NewRoot(env)
 	root.AddCommand(explaincmd.NewCommand(env))
-	if err := cmdutil.Execute(t.Context(), root, args); err != nil {
-		t.Fatalf("%v\n%s", err, errOut.String())
-	}
+	assert.NoError(t, cmdutil.Execute(t.Context(), root, args), errOut.String())
 	var report explain.Report
 	assert.NoError(t, json.Unmarshal(out.Bytes(), &report))
 	return report

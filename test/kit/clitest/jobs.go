@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // WithCondition returns a copy of the Job with one more condition, which became true 32 seconds after the Job's start.
@@ -53,9 +55,7 @@ func jobFromYAML(t *testing.T, document string) *unstructured.Unstructured {
 		t.Fatal(err)
 	}
 	job := &unstructured.Unstructured{}
-	if err := job.UnmarshalJSON(data); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, job.UnmarshalJSON(data))
 	return job
 }
 

@@ -18,9 +18,7 @@ const PlainJob = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n 
 func WriteManifest(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "job.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 

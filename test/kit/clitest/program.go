@@ -43,9 +43,7 @@ clusters: [{name: c, cluster: {server: "` + server + `"}}]
 users: [{name: u, user: {}}]
 contexts: [{name: test, context: {cluster: c, user: u, namespace: ns1}}, {name: other, context: {cluster: c, user: u}}]
 `
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 

@@ -147,7 +147,7 @@ func onSidecars(in *facts.Facts, pod string) (out []explain.Advice) {
 
 // readLog returns advice to read the log of a container, unless it is empty or logs could not be read.
 func readLog(in *facts.Facts, pod *input.Pod, c *input.Container) []explain.Advice {
-	if in.IsLogEmpty(pod.Name, c.Name) || slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.OfLogs() }) {
+	if in.TailOf(pod.Name, c.Name).IsEmpty() || slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.OfLogs() }) {
 		return nil
 	}
 	return adviseLogs(words.ReadWholeLog, logOf(in, pod, c))

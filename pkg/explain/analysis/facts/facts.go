@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
@@ -158,12 +157,6 @@ func (in *Facts) LogOf(pod, container string) []string {
 // TailOf returns the end of a container's log, which may be empty; nil if it was not read.
 func (in *Facts) TailOf(pod, container string) *input.LogTail {
 	return lists.First(in.Logs, func(t *input.LogTail) bool { return t.Pod == pod && t.Container == container })
-}
-
-// IsLogEmpty reports whether the end of a container's log was read, and has no text.
-func (in *Facts) IsLogEmpty(pod, container string) bool {
-	tail := in.TailOf(pod, container)
-	return tail != nil && len(meaning.WithoutMarks(tail.Lines)) == 0
 }
 
 // LastJobEvent returns the latest event about the Job with this reason, or nil.

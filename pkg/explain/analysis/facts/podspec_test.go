@@ -1,7 +1,6 @@
 package facts_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -65,9 +64,7 @@ func TestMemoryLimitIsThatOfThePod(t *testing.T) {
 		"none": {"", func(*corev1.Pod) {}, "(OOMKilled);", "it has none, and the memory of its node or pod was used up", ""},
 	} {
 		r := oomKilled(tc.template, tc.pod)
-		if !strings.Contains(explaintest.Verdict(r), tc.verdict) {
-			t.Errorf("%s: verdict %q, want %q", name, explaintest.Verdict(r), tc.verdict)
-		}
+		assert.Contains(t, explaintest.Verdict(r), tc.verdict, name, "verdict")
 		if !explaintest.HasAdvice(r, tc.advice) || tc.retry != "" && !explaintest.HasAdvice(r, tc.retry) || tc.retry == "" && explaintest.HasAdvice(r, "--limits memory") {
 			t.Errorf("%s: advice %+v", name, r.Advice)
 		}

@@ -136,7 +136,7 @@ func (f *Failure) lastLine(in *facts.Facts) (string, meaning.LineSign) {
 	if c == nil {
 		return "", meaning.SignError
 	}
-	if in.IsLogEmpty(f.Pod.Name, c.Name) && cause.Meaning(c.ExitCode, c.Reason) == "" {
+	if in.TailOf(f.Pod.Name, c.Name).IsEmpty() && cause.Meaning(c.ExitCode, c.Reason) == "" {
 		return "", meaning.SignEmpty
 	}
 	return meaning.LastLineOf(c.ExitCode, in.LogOf(f.Pod.Name, c.Name))

@@ -45,9 +45,7 @@ func TestJudge(t *testing.T) {
 	}
 	bad := Ask{Says: Places{First: fact(t, `{"the probe": "liveness"}`)}, Never: Places{Text: fact(t, `{"a guess": "was killed"}`)}}
 	want := []string{"the first sentence lacks: the probe", "the text must not say: a guess"}
-	if v := bad.Judge(answer); !slices.Equal(v.Faults, want) {
-		t.Errorf("%q", v.Faults)
-	}
+	assert.SlicesEqual(t, bad.Judge(answer).Faults, want)
 	owner := Ask{Says: Places{Advice: fact(t, `{"what to raise": "maxRestarts"}`)}}
 	if v := owner.Judge(Answer{Text: "1 Job failed.\n\nRaise maxRestarts."}); len(v.Faults) > 0 {
 		t.Errorf("%q", v.Faults)
@@ -56,18 +54,14 @@ func TestJudge(t *testing.T) {
 	if v := short.Judge(Answer{JSON: answer.JSON, Short: "a failed: its code is 3."}); !slices.Equal(v.Faults, []string{"the short text lacks: exit code 3"}) {
 		t.Errorf("%q", v.Faults)
 	}
-	if v := bad.Judge(Answer{Text: "No Jobs\nfound.\n\nMore."}); v.First != "No Jobs found." {
-		t.Errorf("%q", v.First)
-	}
+	assert.Equal(t, bad.Judge(Answer{Text: "No Jobs\nfound.\n\nMore."}).First, "No Jobs found.")
 }
 
 // FLD-01: a case that measures nothing is rejected.
 func TestCasesThatMeasureNothingAreRefused(t *testing.T) {
 	ask := Ask{About: "a", Says: Places{First: fact(t, `"x"`)}}
 	good := Case{Situation: "It fails.", Sources: []string{"x"}, Asks: []Ask{ask}}
-	if err := good.check(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, good.check())
 	for want, change := range map[string]func(*Case){
 		"no sentence":                func(c *Case) { c.Situation = "It fails" },
 		"no source":                  func(c *Case) { c.Sources = nil },
