@@ -248,6 +248,9 @@ func withoutUnusable(message string) string {
 // violation matches the beginning of a violation in OpenShift's message: the path of a field, and its value.
 var violation = lazyregexp.New(`(?:, |\s|^)(?:provider "?[^":]+"?: )?[.a-z]*[\w.\[\]]*\.(\w+)(?:\[\d+\])?: Invalid value: ("[^"]*"|[^\s:]+): `)
 
+// merelyForbids matches the reason of a violation that says no more than that the value is not allowed.
+var merelyForbids = lazyregexp.New(`\bnot allowed(?: to be used)?$`)
+
 // setByOpenShift are the fields that OpenShift sets to a permitted value if they are not set.
 var setByOpenShift = []string{"runAsUser", "runAsGroup", "fsGroup", "supplementalGroups", "seLinuxOptions", "level"}
 
@@ -262,6 +265,9 @@ func violations(message string) (text string, fields []string) {
 			end = all[i+1][0]
 		}
 		field, value, why := message[at[2]:at[3]], message[at[4]:at[5]], strings.Trim(message[at[1]:end], " ,")
+		if merelyForbids.MatchString(why) {
+			why = ""
+		}
 		part := strings.TrimSpace(field + " " + value + wording.InBrackets(why))
 		if !slices.ContainsFunc(parts, func(other string) bool { return strings.HasPrefix(other+" ", field+" "+value+" ") }) {
 			parts = append(parts, part)
