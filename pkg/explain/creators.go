@@ -23,15 +23,15 @@ var creators = []creator{
 	{"GitHub Actions runner", "runner-pod", "the hook template of the runner set (ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE)", true},
 	{"Velero", "velero.io/repo-name", "Velero's ConfigMap for repository maintenance (--repo-maintenance-job-configmap)", true},
 	{"system-upgrade-controller", "upgrade.cattle.io/plan", "the Plan that the label upgrade.cattle.io/plan names", true},
-	{"Trivy Operator", managedByLabel + "=trivy-operator", "the configuration of Trivy Operator (its ConfigMaps, or the values of its chart)", true},
-	{"Starboard", managedByLabel + "=starboard", "the configuration of Starboard (ConfigMap starboard)", true},
-	{"Terraform", managedByLabel + "=terraform", "the Terraform configuration", false},
-	{"Pulumi", managedByLabel + "=pulumi", "the Pulumi program", false},
-	{"Kustomize", managedByLabel + "=kustomize", "its kustomization", false},
+	{"Trivy Operator", ManagedByLabel + "=trivy-operator", "the configuration of Trivy Operator (its ConfigMaps, or the values of its chart)", true},
+	{"Starboard", ManagedByLabel + "=starboard", "the configuration of Starboard (ConfigMap starboard)", true},
+	{"Terraform", ManagedByLabel + "=terraform", "the Terraform configuration", false},
+	{"Pulumi", ManagedByLabel + "=pulumi", "the Pulumi program", false},
+	{"Kustomize", ManagedByLabel + "=kustomize", "its kustomization", false},
 }
 
-// managedByLabel is the common label for the program that creates an object.
-const managedByLabel = "app.kubernetes.io/managed-by"
+// ManagedByLabel is the common label for the program that creates an object.
+const ManagedByLabel = "app.kubernetes.io/managed-by"
 
 // CreatorOf returns the program that creates Jobs with these labels, nil if none is known.
 func CreatorOf(labels map[string]string) *Tool {
@@ -61,7 +61,7 @@ func (c *creator) isIn(labels map[string]string) bool {
 
 // UnknownCreatorOf returns the program that the label app.kubernetes.io/managed-by names, nil if it names none.
 func UnknownCreatorOf(labels map[string]string) *Tool {
-	switch name := labels[managedByLabel]; strings.ToLower(name) {
+	switch name := labels[ManagedByLabel]; strings.ToLower(name) {
 	case "", "kubectl", "manual", "none":
 		return nil
 	default:

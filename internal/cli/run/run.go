@@ -233,8 +233,7 @@ func (o *Options) complete() error {
 	if o.jobs, err = cmdutil.NewJobsClient(config); err != nil {
 		return err
 	}
-	o.LimitGarbage(cmdutil.GCPercent)
-	if o.explainer, err = cmdutil.NewExplainer(config, o.Now); err != nil {
+	if o.explainer, err = o.NewExplainer(config); err != nil {
 		return err
 	}
 	o.explainer.LogLines = explainedLines

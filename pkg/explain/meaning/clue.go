@@ -60,7 +60,7 @@ var (
 	sentenceEnd = lazyregexp.New(`[.;!] +|, (?:or|and) (?:try|set|use) `)
 )
 
-// Lines that are searched for the advice of a program, before its error and in all, and the length of what is quoted.
+// The number of lines at the end of a log that are searched for the program's advice, and the maximum length of a quoted sentence.
 const (
 	maxAdviceLines = 12
 	maxAdvice      = 120
@@ -164,7 +164,7 @@ func namedVariable(q *Clue, c *Container) string {
 	return ""
 }
 
-// missingWords and readingWords match what errors say about files that do not exist, and about files whose content is wrong.
+// missingWords matches what errors say about files that do not exist.
 var missingWords = lazyregexp.New(`(?i)not exist|not found|no such|(?:cannot|can't|could not|unable to|failed to) (?:find|open|read|load|stat|access|locate)|missing|not a (?:file|directory)`)
 
 // deniedWords matches what errors say about files that the user of the container may not use.

@@ -40,23 +40,20 @@ func output(line string) quotation {
 
 // logLine returns a line of a log, with what it is if it is no error, after a comma or, as a program's output, after a colon.
 func logLine(line string, sign meaning.LineSign, isOutput bool) quotation {
-	lead := ""
 	switch {
 	case sign == meaning.SignEmpty:
 		return quotation{message: "its log is empty", before: ", and ", whole: true}
 	case line == "" || sign == meaning.SignError && isOutput:
 		return output(line)
-	case sign == meaning.SignUnknown:
-		lead = "its log ends with "
 	case sign == meaning.SignNoError:
 		return quotation{message: "its log ends without an error", before: ", but ", whole: true}
+	case sign == meaning.SignUnknown:
+		const lead = "its log ends with "
+		q := inQuotes("; "+lead, line)
+		q.lead = lead
+		return q
 	}
-	q := inQuotes(", ", line)
-	if lead != "" {
-		q = inQuotes("; "+lead, line)
-	}
-	q.lead = lead
-	return q
+	return inQuotes(", ", line)
 }
 
 // inQuotes returns a message in quotes.

@@ -108,8 +108,7 @@ func CompleteCauses(flags *KubeFlags, env Env, names func(input.Input) []string)
 			if err != nil {
 				return nil
 			}
-			env.LimitGarbage(GCPercent)
-			explainer, err := NewExplainer(config, env.Now)
+			explainer, err := env.NewExplainer(config)
 			if err != nil {
 				return nil
 			}

@@ -74,8 +74,7 @@ func OpenLive(logLines int64, kube *cmdutil.KubeFlags, choice cmdutil.JobChoice,
 
 // connectLive creates a source for the Jobs of set. The set's own client may be for one namespace or for all.
 func connectLive(config *rest.Config, set feed.JobSet, logLines int64, env cmdutil.Env) (*live.Source, error) {
-	env.LimitGarbage(cmdutil.GCPercent)
-	typed, err := cmdutil.NewExplainer(config, env.Now)
+	typed, err := env.NewExplainer(config)
 	if err != nil {
 		return nil, err
 	}

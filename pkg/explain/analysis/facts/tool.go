@@ -17,17 +17,16 @@ import (
 
 // Labels and annotations of deployment tools.
 const (
-	helmHook       = "helm.sh/hook"
-	helmWeight     = "helm.sh/hook-weight"
-	helmDeletion   = "helm.sh/hook-delete-policy"
-	helmRelease    = "meta.helm.sh/release-name" // Hooks do not have it.
-	managedByLabel = "app.kubernetes.io/managed-by"
-	instanceLabel  = "app.kubernetes.io/instance"
-	argoHook       = "argocd.argoproj.io/hook"
-	argoWave       = "argocd.argoproj.io/sync-wave"
-	argoTracking   = "argocd.argoproj.io/tracking-id" // APPLICATION:GROUP/KIND:NAMESPACE/NAME
-	fluxKustomize  = "kustomize.toolkit.fluxcd.io/name"
-	fluxRelease    = "helm.toolkit.fluxcd.io/name"
+	helmHook      = "helm.sh/hook"
+	helmWeight    = "helm.sh/hook-weight"
+	helmDeletion  = "helm.sh/hook-delete-policy"
+	helmRelease   = "meta.helm.sh/release-name" // Hooks do not have it.
+	instanceLabel = "app.kubernetes.io/instance"
+	argoHook      = "argocd.argoproj.io/hook"
+	argoWave      = "argocd.argoproj.io/sync-wave"
+	argoTracking  = "argocd.argoproj.io/tracking-id" // APPLICATION:GROUP/KIND:NAMESPACE/NAME
+	fluxKustomize = "kustomize.toolkit.fluxcd.io/name"
+	fluxRelease   = "helm.toolkit.fluxcd.io/name"
 )
 
 // ToolOf returns the tool that creates the Job, nil if none is known. A Job with an owner comes from that.
@@ -76,7 +75,7 @@ func isOfArgoCD(object metav1.Object) bool {
 func helmOf(object metav1.Object) *explain.Tool {
 	labels, annotations := object.GetLabels(), object.GetAnnotations()
 	hooks := hooksIn(annotations[helmHook])
-	if len(hooks) == 0 && annotations[helmRelease] == "" && !strings.EqualFold(labels[managedByLabel], "Helm") {
+	if len(hooks) == 0 && annotations[helmRelease] == "" && !strings.EqualFold(labels[explain.ManagedByLabel], "Helm") {
 		return nil
 	}
 	t := &explain.Tool{Name: explain.ToolHelm, Hooks: hooks, Weight: weightIn(annotations[helmWeight])}
