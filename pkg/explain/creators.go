@@ -1,13 +1,16 @@
 package explain
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // creator is a program that creates Jobs, and is known by a label of them or of their pods.
 type creator struct {
 	name ToolName
 	// label is the key of a label; KEY=VALUE; or the beginning of a key, which ends in a slash.
 	label string
-	// source is where its users change the Jobs, and runs is set if it creates a Job for each of its runs.
+	// source is where its users change the Jobs; {value} is the value of the label. runs is set if it creates a Job for each of its runs.
 	source string
 	runs   bool
 }
@@ -22,22 +25,32 @@ var creators = []creator{
 	{"Buildkite", "buildkite.com/job-uuid", "the kubernetes plugin of the Buildkite step, or the pod-spec-patch of its agent stack", true},
 	{"GitHub Actions runner", "runner-pod", "the hook template of the runner set (ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE)", true},
 	{"Velero", "velero.io/repo-name", "Velero's ConfigMap for repository maintenance (--repo-maintenance-job-configmap)", true},
-	{"system-upgrade-controller", "upgrade.cattle.io/plan", "the Plan that the label upgrade.cattle.io/plan names", true},
+	{"system-upgrade-controller", "upgrade.cattle.io/plan", "Plan {value}", true},
+	{"K3s", "helmcharts.helm.cattle.io/chart", "HelmChart {value} (spec.jobImage is the image of the Job)", true},
+	{"OLM", "operatorframework.io/bundle-unpack-ref", "the catalog that has the bundle, or the mirrors of the cluster (ImageDigestMirrorSet)", true},
+	{"Longhorn", "recurring-job.longhorn.io", "RecurringJob {value} of Longhorn", true},
+	{"Longhorn", "longhorn.io/job-task", "the settings of Longhorn, or the values of its chart", true},
+	{"Kestra", "kestra.io/flow-id", "flow {value} of Kestra", true},
 	{"Trivy Operator", ManagedByLabel + "=trivy-operator", "the configuration of Trivy Operator (its ConfigMaps, or the values of its chart)", true},
 	{"Starboard", ManagedByLabel + "=starboard", "the configuration of Starboard (ConfigMap starboard)", true},
 	{"Terraform", ManagedByLabel + "=terraform", "the Terraform configuration", false},
+	{"kapp", "kapp.k14s.io/app", "the configuration that kapp deploys", false},
+	{"Skaffold", "skaffold.dev/run-id", "the manifests that Skaffold deploys", false},
 	{"Pulumi", ManagedByLabel + "=pulumi", "the Pulumi program", false},
 	{"Kustomize", ManagedByLabel + "=kustomize", "its kustomization", false},
 }
 
-// ManagedByLabel is the common label for the program that creates an object.
-const ManagedByLabel = "app.kubernetes.io/managed-by"
+// ManagedByLabel is the common label for the program that creates an object, and createdByLabel an older one.
+const (
+	ManagedByLabel = "app.kubernetes.io/managed-by"
+	createdByLabel = "app.kubernetes.io/created-by"
+)
 
 // CreatorOf returns the program that creates Jobs with these labels, nil if none is known.
 func CreatorOf(labels map[string]string) *Tool {
 	for i := range creators {
 		if c := &creators[i]; c.isIn(labels) {
-			return &Tool{Name: c.name, Source: c.source, Runs: c.runs}
+			return &Tool{Name: c.name, Source: strings.ReplaceAll(c.source, "{value}", labels[c.label]), Runs: c.runs}
 		}
 	}
 	return nil
@@ -59,10 +72,10 @@ func (c *creator) isIn(labels map[string]string) bool {
 	return false
 }
 
-// UnknownCreatorOf returns the program that the label app.kubernetes.io/managed-by names, nil if it names none.
+// UnknownCreatorOf returns the program that a common label names, nil if it names none.
 func UnknownCreatorOf(labels map[string]string) *Tool {
-	switch name := labels[ManagedByLabel]; strings.ToLower(name) {
-	case "", "kubectl", "manual", "none":
+	switch name := cmp.Or(labels[ManagedByLabel], labels[createdByLabel]); strings.ToLower(name) {
+	case "", "kubectl", "manual", "none", "controller-manager":
 		return nil
 	default:
 		return &Tool{Name: ToolName(name), Source: "the configuration of " + name}

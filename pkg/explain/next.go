@@ -119,6 +119,8 @@ type Advice struct {
 	Policies *Policies `json:"policies,omitempty"`
 	// OfOwner is set if the advice is to change the CronJob that creates the Job.
 	OfOwner bool `json:"ofOwner,omitempty"`
+	// OfSource is set if the advice is to change what a tool or an owner creates the Job from.
+	OfSource bool `json:"-"`
 	// WhatIf is the effect that the Policies would have had; nil if it is unknown, or would have been no gain.
 	WhatIf *WhatIf `json:"whatIf,omitempty"`
 }

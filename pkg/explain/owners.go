@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -85,6 +86,9 @@ type CronJobReport struct {
 	// the schedule has started none. Unexpected is the Job that the last event UnexpectedJob is about.
 	ByHand     *OwnedRun `json:"byHand,omitempty"`
 	Unexpected string    `json:"unexpected,omitempty"`
+	// Uncounted is the newest Job that was created by hand, succeeded after LastSuccess, and is no success of the CronJob, as that does not
+	// control it.
+	Uncounted *OwnedRun `json:"uncounted,omitempty"`
 	// Replaced is the number of unfinished Jobs that starts have ended, as far as events show it (ReplacesRuns).
 	Replaced int32 `json:"replaced,omitempty"`
 	// DefaultCommand is the only container of the template if it has neither command nor arguments.
@@ -178,12 +182,15 @@ type OwnedRun struct {
 	Since *metav1.Time `json:"since,omitempty"`
 	// Cause is the reason why the Job or its pods failed, or why it is stalled or suspended, without a full stop; "" if none is known.
 	Cause string `json:"cause,omitempty"`
+	// Waits is what a failing Job waits for, "" for others.
+	Waits string `json:"waits,omitempty"`
 	// FailedPods is the number of pods of a running Job that failed by themselves.
 	FailedPods int32 `json:"failedPods,omitempty"`
 	// Limit is how far a running Job with failures is from its backoffLimit, nil for others.
 	Limit *BackoffLimit `json:"limit,omitempty"`
-	// Fix is the first step of the advice about the cause of the Job, nil for none.
-	Fix *Advice `json:"fix,omitempty"`
+	// Fix is the first step of the advice about the cause of the Job, and Logs the one to read a log; nil for none.
+	Fix  *Advice `json:"fix,omitempty"`
+	Logs *Advice `json:"logs,omitempty"`
 	// Started and Finished are when the Job started and finished, nil if it has not, or if that is unknown.
 	Started  *metav1.Time `json:"started,omitempty"`
 	Finished *metav1.Time `json:"finished,omitempty"`
@@ -192,6 +199,11 @@ type OwnedRun struct {
 	Manual   bool `json:"manual,omitempty"`
 	Outdated bool `json:"outdated,omitempty"`
 	Removed  bool `json:"removed,omitempty"`
+}
+
+// Fails reports whether the Job failed, is going to, or cannot go on, or whether it is gone without a recorded success.
+func (r *OwnedRun) Fails() bool {
+	return r != nil && slices.Contains([]OwnedState{OwnedFailed, OwnedFailing, OwnedStalled, OwnedUnknown}, r.State)
 }
 
 func (r *OwnedRun) named() string {
@@ -225,7 +237,7 @@ const (
 	JobSetJobsSuspended   JobSetState = "JobsSuspended"   // its Jobs are suspended, and it is not
 	JobSetJobsMissing     JobSetState = "JobsMissing"     // a replicatedJob has no Jobs, others have
 	JobSetCreationRefused JobSetState = "CreationRefused" // it has no Jobs, and its events say why
-	JobSetNoJobs          JobSetState = "NoJobs"          // and no event says why
+	JobSetNoJobs          JobSetState = "NoJobs"          // it has no Jobs, and no event says why
 	JobSetGone            JobSetState = "Gone"            // the JobSet does not exist; its Jobs do
 	JobSetUnread          JobSetState = "Unread"          // the JobSet could not be read
 )
@@ -267,6 +279,13 @@ type JobSetReport struct {
 	BadTemplate string `json:"badTemplate,omitempty"`
 	// BadService is the name of the JobSet's Service if no Service may have it (NoJobs).
 	BadService string `json:"badService,omitempty"`
+	// Untouched is set if the JobSet has no status either, and Lacking are its replicatedJobs (NoJobs).
+	Untouched bool     `json:"untouched,omitempty"`
+	Lacking   []string `json:"lacking,omitempty"`
+	// Suspend is spec.suspend, Queue its queue of Kueue, and ManagedBy spec.managedBy, "" for the JobSet controller.
+	Suspend   bool   `json:"suspend,omitempty"`
+	Queue     string `json:"queue,omitempty"`
+	ManagedBy string `json:"managedBy,omitempty"`
 	// Refused is the name of the Job that cannot be created; "" if another object cannot be. Refusal is the reason.
 	Refused string           `json:"refused,omitempty"`
 	Refusal *meaning.Refusal `json:"refusal,omitempty"`

@@ -176,6 +176,8 @@ type Owner struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 	Kind       string `json:"kind"`
 	Name       string `json:"name"`
+	// Uncontrolled is set if the owner is a CronJob that does not control the Job: a user created the Job from its template.
+	Uncontrolled bool `json:"uncontrolled,omitempty"`
 }
 
 // Condition is a condition of the Job.

@@ -1,6 +1,9 @@
 package explain
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Tool is the deployment tool that creates the Job, as the labels and annotations of the Job say.
 type Tool struct {
@@ -54,6 +57,11 @@ var (
 
 // IsHook reports whether the tool runs the Job at certain moments.
 func (t *Tool) IsHook() bool { return t != nil && len(t.Hooks) > 0 }
+
+// OnlyAt reports whether the tool runs the Job only at moments whose names have the word, such as install.
+func (t *Tool) OnlyAt(word string) bool {
+	return t.IsHook() && !slices.ContainsFunc(t.Hooks, func(hook string) bool { return !strings.Contains(hook, word) })
+}
 
 // Before returns the hook that runs before the tool creates the objects of the release; "" if there is none.
 func (t *Tool) Before() string { return t.hookOf(hooksBefore) }

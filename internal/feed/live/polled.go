@@ -13,7 +13,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 const (
@@ -76,7 +75,7 @@ func (w *leaseAndNodes) readWorkload(ctx context.Context) {
 	if !w.workloadAt.IsZero() && now.Sub(w.workloadAt) < nodesEvery {
 		return
 	}
-	if jobspec.IsSuspended(&job.Spec) {
+	if kueue.MayHold(job) {
 		w.workloadAt = now
 	}
 	workload, err := gather.Workload(ctx, w.source.Client, job)

@@ -17,6 +17,9 @@ const (
 	moreTime         = `{"spec":{"startingDeadlineSeconds":600}}`
 )
 
+// farStart is the time until the next start from which waiting for it is no way to try a change.
+const farStart = time.Hour
+
 // adviceOn returns the advice on a CronJob. If something creates the CronJob, it names where a change belongs.
 func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 	out := onState(r, now)
@@ -105,10 +108,15 @@ func onPileUp(r *explain.CronJobReport) (out []explain.Advice) {
 
 // onRun returns the advice on a Job with a problem: its own, and to correct the template.
 func onRun(r *explain.CronJobReport, run *explain.OwnedRun) []explain.Advice {
-	if run.Fix == nil && !slices.Contains([]explain.OwnedState{explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled}, run.State) {
+	if run.Fix == nil && run.Logs == nil && (!run.Fails() || run.State == explain.OwnedUnknown) {
 		return nil
 	}
-	return onTemplate(r, run)
+	out := onTemplate(r, run)
+	if run.State == explain.OwnedFailed && r.Next != nil && r.Next.Sub(r.ObservedAt.Time) >= farStart {
+		name := explain.ShellWord(r.Name)
+		out = append(out, one(words.TryTemplate, kubectl(r, "create job %[1]s-try --from=cronjob/%[1]s", name))...)
+	}
+	return out
 }
 
 // onOverlap returns the advice on a Job that keeps the next one from starting: on its cause, if one is known, before its deletion, as
@@ -146,6 +154,9 @@ func onOverlap(r *explain.CronJobReport) (out []explain.Advice) {
 func onTemplate(r *explain.CronJobReport, run *explain.OwnedRun) (out []explain.Advice) {
 	if run.Fix != nil {
 		out = []explain.Advice{*run.Fix}
+	}
+	if run.Logs != nil {
+		out = append(out, *run.Logs)
 	}
 	if run.State == explain.OwnedSuspended {
 		return out

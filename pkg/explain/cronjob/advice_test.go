@@ -72,6 +72,41 @@ func TestJobByHandIsNoError(t *testing.T) {
 	assert.Contains(t, textOf(&r), "Its event UnexpectedJob is no error: it reports Job backup-test")
 }
 
+// A user may wonder why the last success stays old: a Job without a controller is not the CronJob's.
+// Requirements: CRJ-01, CRJ-03
+func TestSuccessByHandIsNoneOfTheCronJob(t *testing.T) {
+	for uncontrolled, want := range map[bool]string{true: "Job backup-try, created by hand, succeeded 1m ago, and is no success of the CronJob: its owner reference lacks controller: true", false: ""} {
+		in := given(func(cj *batchv1.CronJob) { cj.Status.LastSuccessfulTime = ago(26 * time.Hour) })
+		in.Jobs = []input.OwnedJob{
+			{Name: "backup-1", Created: noon.Add(-9 * time.Hour)}, {Name: "backup-try", Created: noon.Add(-2 * time.Minute), Manual: true, Uncontrolled: uncontrolled},
+		}
+		r := cronjob.Explain(in, []explain.OwnedRun{
+			{Name: "backup-1", State: explain.OwnedFailed, Since: ago(9 * time.Hour), Cause: "container main exited with code 1", Logs: &explain.Advice{Kind: explain.AdviceLogs, Text: "read the whole log"}},
+			{Name: "backup-try", State: explain.OwnedSucceeded, Since: ago(time.Minute)},
+		})
+		text := textOf(&r)
+		assert.Contains(t, text, "which failed 9h ago: container main exited with code 1")
+		assert.Contains(t, strings.ToLower(text), "the last success was at 2026-02-28 10:00:00 utc (1d2h ago)")
+		assert.Equal(t, strings.Contains(text, "is no success of the CronJob"), uncontrolled)
+		assert.Contains(t, text, want)
+		assert.Contains(t, adviceOf(&r), "read the whole log\nif the cause is in the pod template, correct it")
+	}
+}
+
+// Requirements: CRJ-01
+func TestJobThatNoLongerExistsBlocksNone(t *testing.T) {
+	for name, want := range map[string]explain.CronJobState{"backup-1": explain.CronJobOverlap, "backup-0": explain.CronJobOverdue} {
+		in := given(func(cj *batchv1.CronJob) {
+			cj.Spec.ConcurrencyPolicy, cj.Status.LastScheduleTime = batchv1.ForbidConcurrent, ago(33*time.Hour)
+			cj.Status.Active = []corev1.ObjectReference{{Name: "backup-1"}}
+		})
+		in.Jobs = []input.OwnedJob{{Name: name, Created: noon.Add(-33 * time.Hour)}}
+		r := cronjob.Explain(in, []explain.OwnedRun{{Name: name, State: explain.OwnedRunning, Since: ago(33 * time.Hour)}})
+		assert.Equal(t, r.State, want, name)
+		assert.Equal(t, strings.Contains(textOf(&r), "status.active names backup-1, which no longer exists"), want == explain.CronJobOverdue)
+	}
+}
+
 // Requirements: CRJ-01
 func TestScheduleWithoutADayIsNamed(t *testing.T) {
 	r := cronjob.Explain(given(func(cj *batchv1.CronJob) { cj.Spec.Schedule, cj.Status.LastScheduleTime = "0 0 30 2 *", nil }), nil)

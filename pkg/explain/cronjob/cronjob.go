@@ -3,9 +3,11 @@
 package cronjob
 
 import (
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -96,7 +98,7 @@ func decide(r *explain.CronJobReport, in *input.CronJob, plan plan) {
 	}
 	r.Missed = explain.TimeOf(due)
 	switch {
-	case forbidsOverlap(cj):
+	case forbidsOverlap(in):
 		r.State = explain.CronJobOverlap
 	case cj.Spec.StartingDeadlineSeconds != nil && in.Now.Sub(due) > startingDeadline(cj):
 		r.State, r.MissedStarts = explain.CronJobMissedStart, plan.startsBetween(due, in.Now.Add(-startingDeadline(cj)))
@@ -132,9 +134,13 @@ func startingDeadline(cj *batchv1.CronJob) time.Duration {
 
 func suspended(cj *batchv1.CronJob) bool { return ptr.Deref(cj.Spec.Suspend, false) }
 
-// forbidsOverlap reports whether a running Job keeps the next one from starting.
-func forbidsOverlap(cj *batchv1.CronJob) bool {
-	return cj.Spec.ConcurrencyPolicy == batchv1.ForbidConcurrent && len(cj.Status.Active) > 0
+// forbidsOverlap reports whether a running Job keeps the next one from starting. A name in status.active may be of a Job that no longer
+// exists.
+func forbidsOverlap(in *input.CronJob) bool {
+	exists := func(active corev1.ObjectReference) bool {
+		return len(in.Jobs) == 0 || slices.ContainsFunc(in.Jobs, func(job input.OwnedJob) bool { return job.Name == active.Name })
+	}
+	return in.CronJob.Spec.ConcurrencyPolicy == batchv1.ForbidConcurrent && slices.ContainsFunc(in.CronJob.Status.Active, exists)
 }
 
 // lastStart returns the time of the last start of a Job, from the creation of Jobs, events and the status; zero if there was
@@ -159,7 +165,7 @@ func lastStart(in *input.CronJob) time.Time {
 func hindrance(in *input.CronJob, started time.Time) (last *input.Event, since time.Time) {
 	for i := range in.Events {
 		e := &in.Events[i]
-		if e.Last.After(started) && hinders(in.CronJob, e) && (last == nil || !e.Last.Before(last.Last)) {
+		if e.Last.After(started) && hinders(in, e) && (last == nil || !e.Last.Before(last.Last)) {
 			last = e
 		}
 	}
@@ -176,14 +182,14 @@ func hindrance(in *input.CronJob, started time.Time) (last *input.Event, since t
 }
 
 // hinders reports whether the event explains why a Job was not started, and may still be valid.
-func hinders(cj *batchv1.CronJob, e *input.Event) bool {
+func hinders(in *input.CronJob, e *input.Event) bool {
 	switch stateOf(e) {
 	case "":
 		return false
 	case explain.CronJobOverlap:
-		return forbidsOverlap(cj)
+		return forbidsOverlap(in)
 	case explain.CronJobCannotReplace: // With other policies, these events are about finished Jobs beyond the history limits.
-		return cj.Spec.ConcurrencyPolicy == batchv1.ReplaceConcurrent
+		return in.CronJob.Spec.ConcurrencyPolicy == batchv1.ReplaceConcurrent
 	}
 	return true
 }

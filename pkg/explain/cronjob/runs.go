@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -66,21 +67,15 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.Owned
 		if run == nil {
 			continue
 		}
-		ended := run.State == explain.OwnedFailed || run.State == explain.OwnedSucceeded
 		if job.Manual {
-			if !ended {
-				r.Manual++
-			}
-			if tellsMore(r, job, run) && !job.Created.Before(byHand.Created) {
-				byHand, r.ByHand = *job, run
-			}
+			countByHand(r, job, run, &byHand)
 			continue
 		}
 		if isNewest {
 			r.Last = run
 		}
 		run.Outdated = isOutdated(in.CronJob, job)
-		if !ended {
+		if !hasEnded(run) {
 			unfinished = append(unfinished, created{job.Created, *run})
 		}
 	}
@@ -92,6 +87,28 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.Owned
 	if start := in.CronJob.Status.LastScheduleTime; start != nil && newest.Created.Before(start.Time) {
 		r.Last = removedRun(in.CronJob, in.Events)
 	}
+}
+
+// countByHand counts a Job that a user created; newest is the newest of them that tells more.
+func countByHand(r *explain.CronJobReport, job *input.OwnedJob, run *explain.OwnedRun, newest *input.OwnedJob) {
+	if !hasEnded(run) {
+		r.Manual++
+	}
+	if tellsMore(r, job, run) && !job.Created.Before(newest.Created) {
+		*newest, r.ByHand = *job, run
+	}
+	if job.Uncontrolled && isLaterSuccess(run, r.LastSuccess) && (r.Uncounted == nil || r.Uncounted.Since.Before(run.Since)) {
+		r.Uncounted = run
+	}
+}
+
+func hasEnded(run *explain.OwnedRun) bool {
+	return run.State == explain.OwnedFailed || run.State == explain.OwnedSucceeded
+}
+
+// isLaterSuccess reports whether the Job succeeded after the last success, which may be nil.
+func isLaterSuccess(run *explain.OwnedRun, last *metav1.Time) bool {
+	return run.State == explain.OwnedSucceeded && (last == nil || last.Before(run.Since))
 }
 
 // hides reports whether a Job that was created by hand is well and would hide the problem of the last one of the schedule.
@@ -211,7 +228,7 @@ func Runs(list []explain.Outline, namespace, name string, now time.Time) (jobs [
 		if o.Namespace != namespace || !IsOwner(o.Owner) || o.Owner.Name != name {
 			continue
 		}
-		job := input.OwnedJob{Name: o.Name, Manual: o.Manual}
+		job := input.OwnedJob{Name: o.Name, Manual: o.Manual, Uncontrolled: o.Owner.Uncontrolled}
 		if o.Created != nil {
 			job.Created = o.Created.Time
 		}

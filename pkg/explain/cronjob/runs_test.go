@@ -170,8 +170,8 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 		},
 		"a part of the cause would not say why": {
 			jobs:  []run{jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeFailed, "container upload of the pod of index 17 was killed by its node, which had no memory left, and no event says which of its containers used too much of it"))},
-			state: explain.CronJobScheduled, first: "CronJob backup last started backup-1, which failed 8h59m ago.",
-			notes: "Container upload of the pod of index 17 was killed by its node, which had no memory left, and no event says which of its containers used too much of it.",
+			state: explain.CronJobScheduled, notes: "CronJob backup last started backup-1, which failed 8h59m ago.",
+			first: "Container upload of the pod of index 17 was killed by its node, which had no memory left, and no event says which of its containers used too much of it.",
 		},
 		"the last one retries": {
 			jobs: []run{jobNamed("backup-1", 9*time.Hour, retrying)}, state: explain.CronJobScheduled,

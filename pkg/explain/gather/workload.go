@@ -21,12 +21,12 @@ import (
 // Job.
 const maxWorkloads = 500
 
-// Workload reads the Workload of a suspended Job, or of its owner. For a Job of Kueue, it makes one request, or up to three if
+// Workload reads the Workload of a Job that Kueue may hold, a suspended or gated one, or of its owner. For a Job of Kueue, it makes one request, or up to three if
 // the Workload lacks the label of the Job or if Kueue lacks v1beta2. Kueue may also hold Jobs without a queue: for other
-// suspended Jobs, it makes one request, or two if the Job has an owner, and neither a cluster without Kueue nor a missing permission is an error. It returns
+// such Jobs, it makes one request, or two if the Job has an owner, and neither a cluster without Kueue nor a missing permission is an error. It returns
 // nil for a Job without a Workload.
 func Workload(ctx context.Context, client kube.Interface, job *batchv1.Job) (*kueue.Workload, error) {
-	if !jobspec.IsSuspended(&job.Spec) || reconcile.IsFinished(job) {
+	if !kueue.MayHold(job) || reconcile.IsFinished(job) {
 		return nil, nil
 	}
 	if !kueue.Manages(job) {

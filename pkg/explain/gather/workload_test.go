@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
@@ -65,6 +66,21 @@ func TestWorkloadOfTheJobIsRead(t *testing.T) {
 		}
 		if w != nil && (!w.Inactive || w.Queue != "team-a" || w.Condition("QuotaReserved").Message != "no quota" || len(w.Checks) != 1 || w.Checks[0].Name != "nodes") {
 			t.Errorf("%s: %+v", name, w)
+		}
+	}
+}
+
+// The Workload of a Job whose pods have a scheduling gate of Kueue is read while not all of them are ready.
+// Requirements: KUE-03
+func TestWorkloadOfAGatedJobIsRead(t *testing.T) {
+	for gate, want := range map[string][2]int{"kueue.x-k8s.io/elastic-job": {1, 0}, "example.com/hold": {0, 0}} {
+		for ready, requests := range want {
+			s := &server{workloads: map[string][]unstructured.Unstructured{"v1beta2": {workload("mine", map[string]any{"labels": map[string]any{"kueue.x-k8s.io/job-uid": "uid-train"}})}}}
+			read(t, s, queued(func(j *batchv1.Job) {
+				j.Spec.Suspend, j.Status.Active, j.Status.Ready = nil, 1, ptr.To(int32(ready))
+				j.Spec.Template.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: gate}}
+			}))
+			assert.Equalf(t, s.requests("/workloads"), requests, "%s, %d ready", gate, ready)
 		}
 	}
 }

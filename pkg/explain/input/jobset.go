@@ -93,6 +93,11 @@ func (o *JobSetObject) ServiceName() string {
 	return ""
 }
 
+// IsUntouched reports whether the JobSet has no status, which its controller writes before it creates Jobs.
+func (o *JobSetObject) IsUntouched() bool {
+	return len(o.Status.Conditions) == 0 && len(o.Status.ReplicatedJobsStatus) == 0 && o.Status.Restarts == 0
+}
+
 // Condition returns the condition of the type if its status is True, nil otherwise.
 func (o *JobSetObject) Condition(of string) *metav1.Condition {
 	return lists.First(o.Status.Conditions, func(c *metav1.Condition) bool { return c.Type == of && c.Status == metav1.ConditionTrue })

@@ -18,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/apirules"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
@@ -57,7 +58,10 @@ func Explain(in input.JobSet, reports []explain.Report) explain.JobSetReport {
 }
 
 func copyFields(r *explain.JobSetReport, set *input.JobSetObject) {
-	r.Restarts = set.Status.Restarts
+	r.Restarts, r.Suspend, r.Queue = set.Status.Restarts, set.Spec.Suspend, set.Metadata.Labels[kueue.QueueLabel]
+	if set.Spec.ManagedBy != jobSetController {
+		r.ManagedBy = set.Spec.ManagedBy
+	}
 	if p := set.Spec.FailurePolicy; p != nil {
 		r.MaxRestarts = &p.MaxRestarts
 		for i := range p.Rules {
@@ -76,6 +80,9 @@ func copyFields(r *explain.JobSetReport, set *input.JobSetObject) {
 		r.Succeeded += set.Status.ReplicatedJobsStatus[i].Succeeded
 	}
 }
+
+// jobSetController is spec.managedBy of JobSets that the JobSet controller runs, which is also the default.
+const jobSetController = "jobset.sigs.k8s.io/jobset-controller"
 
 // ownReports returns the reports on the Jobs of the JobSet.
 func ownReports(in *input.JobSet, reports []explain.Report) (own []*explain.Report) {
@@ -132,14 +139,10 @@ func decide(r *explain.JobSetReport, in *input.JobSet, runs []explain.OwnedRun) 
 		return
 	}
 	switch {
+	case in.Jobs == 0 && (!set.Spec.Suspend || isIgnored(in)): // A suspended JobSet has Jobs, which are suspended, too.
+		decideWithoutJobs(r, in)
 	case set.Spec.Suspend:
 		r.State = explain.JobSetSuspended
-	case in.Jobs == 0:
-		r.State, r.Since = explain.JobSetNoJobs, &set.Metadata.CreationTimestamp
-		if service := set.ServiceName(); service != "" && len(validation.IsDNS1035Label(service)) > 0 {
-			r.BadService = service
-		}
-		readEvents(r, in)
 	default:
 		r.State, r.Job = explain.JobSetRunning, firstIn(runs, explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled, explain.OwnedSuspended)
 		if open := firstIn(runs, explain.OwnedRunning); open != nil {
@@ -150,6 +153,27 @@ func decide(r *explain.JobSetReport, in *input.JobSet, runs []explain.OwnedRun) 
 			r.State = explain.JobSetJobsSuspended
 		}
 	}
+}
+
+// decideWithoutJobs finds out why the JobSet has no Jobs.
+func decideWithoutJobs(r *explain.JobSetReport, in *input.JobSet) {
+	set := in.JobSet
+	r.State, r.Since, r.Untouched = explain.JobSetNoJobs, &set.Metadata.CreationTimestamp, isIgnored(in)
+	if service := set.ServiceName(); service != "" && len(validation.IsDNS1035Label(service)) > 0 {
+		r.BadService = service
+	}
+	for i := range set.Spec.ReplicatedJobs {
+		r.Lacking = append(r.Lacking, set.Spec.ReplicatedJobs[i].Name)
+	}
+	readEvents(r, in)
+}
+
+// reaction is the time in which the JobSet controller has written a status.
+const reaction = 2 * time.Second
+
+// isIgnored reports whether the JobSet controller should have written a status by now, and has not.
+func isIgnored(in *input.JobSet) bool {
+	return in.JobSet.IsUntouched() && in.Now.Sub(in.JobSet.Metadata.CreationTimestamp.Time) >= reaction
 }
 
 // patience is the time after which a JobSet that has created some of its Jobs should have created all.
@@ -271,6 +295,8 @@ func adviceOn(r *explain.JobSetReport) []explain.Advice {
 	switch {
 	case r.Held != nil: // The advice on its Jobs is about Kueue.
 		return nil
+	case r.State == explain.JobSetSuspended && r.Queue != "":
+		return one(words.AwaitQueue(r.Queue), kubectl(r, "get workloads.kueue.x-k8s.io"))
 	case r.State == explain.JobSetSuspended:
 		return one(words.ResumeJobSet, kubectl(r, `patch jobset %s --type merge -p '{"spec":{"suspend":false}}'`, name))
 	case r.State == explain.JobSetJobsSuspended:
@@ -282,19 +308,27 @@ func adviceOn(r *explain.JobSetReport) []explain.Advice {
 	case r.State == explain.JobSetCreationRefused && r.Refusal.IsOfTemplate():
 		return one(words.CorrectJobSet, kubectl(r, "get jobset %s -o yaml", name))
 	case r.State == explain.JobSetJobsMissing:
-		out := one(words.ReadLogOfJobSets, "kubectl logs deployment/jobset-controller-manager -n jobset-system")
+		out := readLog()
 		if r.BadTemplate != "" {
 			out = append(one(words.CorrectJobSet, kubectl(r, "get jobset %s -o yaml", name)), out...)
 		}
 		return out
 	case r.State == explain.JobSetNoJobs && r.BadService != "":
 		return one(words.RenameJobSet, kubectl(r, "get jobset %s -o yaml", name))
+	case r.State == explain.JobSetNoJobs && r.ManagedBy != "":
+		return one(words.CheckOtherController(r.ManagedBy), kubectl(r, "get jobset %s -o yaml", name))
+	case r.State == explain.JobSetNoJobs && r.Untouched:
+		return append(one(words.CheckJobSetController, "kubectl get pods -n jobset-system"), readLog()...)
 	case r.State == explain.JobSetCreationRefused, r.State == explain.JobSetNoJobs:
 		return one(words.ReadEventsOfJobSet, kubectl(r, "describe jobset %s", name))
 	case r.State == explain.JobSetFailed && r.MaxRestarts == nil:
 		return one(words.AllowRestarts, kubectl(r, "get jobset %s -o yaml", name))
 	}
 	return nil
+}
+
+func readLog() []explain.Advice {
+	return one(words.ReadLogOfJobSets, "kubectl logs deployment/jobset-controller-manager -n jobset-system")
 }
 
 func one(text, command string) []explain.Advice {

@@ -66,6 +66,8 @@ func held(r *explain.Report) {
 func TestJobSetIsExplained(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec, status string
+		labels       string
+		untouched    bool
 		replicated   string
 		jobs         []explain.Report
 		event        *input.Event
@@ -111,6 +113,21 @@ func TestJobSetIsExplained(t *testing.T) {
 			first: "JobSet train waits for its Job train-a-0, which is stalled for 1h; its replicatedJob b starts when a is Ready (startupPolicy InOrder); 3 restarts so far.",
 		},
 		"suspended": {spec: `"suspend": true`, state: explain.JobSetSuspended, first: "JobSet train is suspended (spec.suspend)", command: `kubectl patch jobset train --type merge -p '{"spec":{"suspend":false}}' -n ns`},
+		"suspended, with a queue": {
+			spec: `"suspend": true`, labels: `"kueue.x-k8s.io/queue-name": "ml"`, state: explain.JobSetSuspended,
+			first: "JobSet train is suspended (spec.suspend)", command: "kubectl get workloads.kueue.x-k8s.io -n ns",
+		},
+		"suspended, without Jobs and a status": {
+			spec: `"suspend": true, "replicatedJobs": [{"name": "a"}, {"name": "b", "replicas": 2}]`, untouched: true, state: explain.JobSetNoJobs,
+			first:   "JobSet train was created 2h ago and has no Jobs and no status: the JobSet controller does not act on it.",
+			notes:   "It should have 3 Jobs (replicatedJobs a and b), although spec.suspend is true: those of a suspended JobSet are created suspended.",
+			command: "kubectl get pods -n jobset-system",
+		},
+		"of another controller": {
+			spec: `"managedBy": "kueue.x-k8s.io/multikueue"`, untouched: true, state: explain.JobSetNoJobs,
+			first:   "JobSet train was created 2h ago and has no Jobs: controller kueue.x-k8s.io/multikueue is to run it (spec.managedBy).",
+			command: "kubectl get jobset train -o yaml -n ns",
+		},
 		"Kueue has no room": {
 			spec: `"suspend": true`, jobs: []explain.Report{job("train-a-0", held)}, state: explain.JobSetSuspended, unsaid: "spec.suspend",
 			first: "Kueue keeps JobSet train suspended: the ClusterQueue of queue ml has no quota for cpu",
@@ -153,7 +170,11 @@ func TestJobSetIsExplained(t *testing.T) {
 		},
 	} {
 		in := input.JobSet{Now: noon, Namespace: "ns", Name: "train", Jobs: len(tc.jobs)}
-		text := `{"metadata": {"creationTimestamp": "2026-03-01T10:00:00Z"}, "spec": {` + tc.spec + `}, "status": {"restarts": 3, "conditions": [` + tc.status + `], "replicatedJobsStatus": [` + tc.replicated + `]}}`
+		status := `{"restarts": 3, "conditions": [` + tc.status + `], "replicatedJobsStatus": [` + tc.replicated + `]}`
+		if tc.untouched {
+			status = "{}"
+		}
+		text := `{"metadata": {"creationTimestamp": "2026-03-01T10:00:00Z", "labels": {` + tc.labels + `}}, "spec": {` + tc.spec + `}, "status": ` + status + `}`
 		assert.NoError(t, json.Unmarshal([]byte(text), &in.JobSet), name)
 		if tc.event != nil {
 			in.Events = []input.Event{*tc.event}

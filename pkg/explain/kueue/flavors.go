@@ -1,6 +1,7 @@
 package kueue
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,8 +34,8 @@ type OtherFlavor struct {
 }
 
 // text returns the reason as a clause.
-func (o *OtherFlavor) text() string {
-	h := Hold{Kind: o.Kind, Flavor: o.Flavor, Resource: o.Resource, Missing: o.Missing, Most: o.Most, Taint: o.Taint, Also: o.Also}
+func (o *OtherFlavor) text(selector string) string {
+	h := Hold{Kind: o.Kind, Flavor: o.Flavor, Resource: o.Resource, Missing: o.Missing, Most: o.Most, Taint: o.Taint, Also: o.Also, Selector: selector}
 	return h.fill(h.row().other)
 }
 
@@ -85,7 +86,7 @@ const maxOthers = 3
 func (h *Hold) Note() string {
 	var all []string
 	for i := range h.Others {
-		all = append(all, h.Others[i].text())
+		all = append(all, h.Others[i].text(h.Selector))
 	}
 	if n := len(all) - maxOthers; n > 0 {
 		all = append(all[:maxOthers], wording.Plural(int32(n), "other flavor does not fit either", "other flavors do not fit either"))
@@ -144,6 +145,6 @@ func (h *Hold) fill(template string) string {
 	if h.Flavor != "" {
 		topology = "flavor " + h.Flavor
 	}
-	return wording.Insert(template, "{taint}", h.Taint, "{resource}", h.Resource, "{flavor}", h.Flavor, "{shortages}", h.shortages(),
+	return wording.Insert(template, "{selector}", cmp.Or(h.Selector, "nodeSelector or affinity"), "{taint}", h.Taint, "{resource}", h.Resource, "{flavor}", h.Flavor, "{shortages}", h.shortages(),
 		"{(most)}", most, "{topology}", topology, "{level}", level, "{name}", h.QueueName, "{fit}", h.fit(), "{(excluded)}", h.excluded())
 }

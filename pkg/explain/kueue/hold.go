@@ -2,7 +2,6 @@ package kueue
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +21,9 @@ const (
 	Preempting       HoldKind = "Preempting"           // other Jobs use the quota, and Kueue preempts them
 	QuotaTooSmall    HoldKind = "QuotaTooSmall"        // the Job requests more than the whole quota
 	NoResource       HoldKind = "NoResource"           // the ClusterQueue has no quota of a resource
+	SharedPreemption HoldKind = "SharedPreemption"     // another workload preempts those that it would preempt
+	NoLongerFits     HoldKind = "NoLongerFits"         // others took the quota in the same round
+	AdmissionGated   HoldKind = "AdmissionGated"       // an annotation names a controller that has to let it in
 	BorrowingLimit   HoldKind = "BorrowingLimit"       // the borrowing limit of the ClusterQueue in its cohort
 	NoQueue          HoldKind = "NoQueue"              // the Job names no LocalQueue, and Kueue manages it all the same
 	QueueMissing     HoldKind = "QueueMissing"         // the LocalQueue or the ClusterQueue does not exist
@@ -64,185 +66,19 @@ type Hold struct {
 	QueueName string `json:"queueName,omitempty"`
 	// Taint is the taint that the pods do not tolerate: key=value:effect.
 	Taint string `json:"taint,omitempty"`
-	// Reason is the reason of the eviction, and Since the time of the eviction or admission.
+	// Reason is the reason of the eviction, and Since the time of the condition: of the eviction, of the admission, or since which no quota
+	// is reserved.
 	Reason string       `json:"reason,omitempty"`
 	Since  *metav1.Time `json:"since,omitempty"`
+	// Selector is the nodeSelector of the pods, "" if they have none, or an affinity, too. Gated is the number of pods that a scheduling gate
+	// of Kueue holds, 0 for a suspended Job.
+	Selector string `json:"selector,omitempty"`
+	Gated    int32  `json:"gated,omitempty"`
 	// Checks are the admission checks that are not ready. RequeueAt is when Kueue queues the Workload again after a check failed or an eviction.
 	Checks    []AdmissionCheck `json:"checks,omitempty"`
 	RequeueAt *metav1.Time     `json:"requeueAt,omitempty"`
 	// Message is the message of the condition.
 	Message string `json:"message,omitempty"`
-}
-
-// holdRow is one kind of reason.
-type holdRow struct {
-	kind    HoldKind
-	pattern *regexp.Regexp // nil if the state of the Workload shows the reason
-	// text is a sentence without a full stop, see Hold.Text; quotes is set if the message adds to it. other is a clause about one of several
-	// flavors.
-	text, advice, other string
-	quotes              bool
-}
-
-const (
-	suspended    = "Kueue keeps {it} suspended"
-	askQueue     = "wait for other Jobs of its ClusterQueue or cohort to end, request less, or have the quota raised; the ClusterQueue shows what is in use, and its cohort"
-	requestLess  = "waiting does not help: {recreate} with smaller requests or less parallelism, or have the quota of the ClusterQueue raised"
-	readWorkload = "read the conditions and events of its Workload"
-)
-
-// holds are messages of Kueue in the condition QuotaReserved of a Workload. A message may contain several of them, one for
-// each flavor or pod set: reasons that go away by waiting come first.
-var holds = []holdRow{
-	{
-		kind:    Preempting,
-		pattern: regexp.MustCompile(`insufficient unused quota(?: in cohort)? for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:, (?P<missing>\S+) more needed)?.*Pending the preemption of \d+ workload`),
-		text:    suspended + " and preempts others for it: {queue} has too little unused quota for {shortages}",
-		advice:  "wait until the pods of the preempted workloads have ended; if that takes long, find out which of them do not end",
-	},
-	{
-		kind:    QuotaInUse,
-		pattern: regexp.MustCompile(`insufficient unused quota(?: in cohort)? for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:, (?P<missing>\S+) more needed)?`),
-		text:    suspended + ": {queue} has too little unused quota for {shortages}", advice: askQueue,
-		other: "it has too little for {shortages}",
-	},
-	{
-		kind:    BorrowingLimit,
-		pattern: regexp.MustCompile(`borrowing limit for (?P<resource>\S+) in flavor (?P<flavor>\S+) exceeded`),
-		text:    suspended + ": {queue} may not borrow more quota for {resource} in flavor {flavor}", advice: askQueue,
-		other: "it may not borrow more for {resource} in flavor {flavor}",
-	},
-	{
-		kind:    QuotaTooSmall,
-		pattern: regexp.MustCompile(`insufficient quota for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:.*?> maximum capacity(?: \((?P<most>[^\s)]+)\))?)?`),
-		text:    suspended + ": it requests more {resource} than the quota of {queue} has in flavor {flavor}{(most)}", advice: requestLess,
-		other: "flavor {flavor} has less {resource} in all than the Job requests{(most)}",
-	},
-	{
-		kind:    NoResource,
-		pattern: regexp.MustCompile(`resource (?P<resource>\S+) unavailable in ClusterQueue`),
-		text:    suspended + ": the ClusterQueue of {queue} has no quota for {resource}",
-		advice:  "waiting does not help: have {resource} added to the resourceGroups of the ClusterQueue, or {recreate} in a queue that has quota for it",
-	},
-	{
-		kind:    UntoleratedTaint,
-		pattern: regexp.MustCompile(`untolerated taint \{(?P<taint>[^}]+)\} in flavor (?P<flavor>[^\s,;]+)`),
-		text:    suspended + ": its pods do not tolerate the taint {taint} of flavor {flavor}",
-		advice:  "waiting does not help: {recreate} with a toleration for {taint}, or use a queue with another flavor",
-		other:   "its pods do not tolerate the taint {taint} of flavor {flavor}",
-	},
-	{
-		kind:    NotSelected,
-		pattern: regexp.MustCompile(`(?i)workload namespace doesn't match ClusterQueue selector`),
-		text:    suspended + ": the namespaceSelector of the ClusterQueue of {queue} does not match its namespace",
-		advice: "waiting does not help: have the namespaceSelector of the ClusterQueue changed (without one, it selects no namespace, and an empty one selects all), " +
-			"or add the labels that it selects to the namespace",
-	},
-	{
-		kind:    FlavorMismatch,
-		pattern: regexp.MustCompile(`flavor (?P<flavor>[^\s,;]+) doesn't match node affinity`),
-		text:    suspended + ": its nodeSelector or affinity does not match the nodes of flavor {flavor}",
-		advice:  "waiting does not help: {recreate} with a nodeSelector and affinity that match the nodeLabels of a flavor, or use a queue with another flavor",
-		other:   "flavor {flavor} does not match its nodeSelector or affinity",
-	},
-	{
-		kind:    FlavorMissing,
-		pattern: regexp.MustCompile(`flavor (?P<flavor>[^\s,;]+) not found`),
-		text:    suspended + ": ResourceFlavor {flavor}, which the ClusterQueue of {queue} names, does not exist",
-		advice:  "waiting does not help: have the ResourceFlavor created, or removed from the ClusterQueue",
-		other:   "ResourceFlavor {flavor} does not exist",
-	},
-	{
-		kind:    InvalidRequests,
-		pattern: regexp.MustCompile(`resources validation failed: |resources didn't satisfy LimitRange constraints: `),
-		text:    suspended + ": its requests are not allowed",
-		quotes:  true,
-		advice:  "waiting does not help: {recreate} with requests that are not above its limits, and that the LimitRange of the namespace allows",
-	},
-	{
-		kind:    NoQueue,
-		pattern: regexp.MustCompile(`^LocalQueue (?:"" ?)?doesn't exist`),
-		text:    suspended + ": it names no queue (label kueue.x-k8s.io/queue-name)",
-		advice: "set the label kueue.x-k8s.io/queue-name of the Job, or of its owner, to a LocalQueue of its namespace; " +
-			"or have the administrator of Kueue leave Jobs without that label alone (manageJobsWithoutQueueName, managedJobsNamespaceSelector)",
-	},
-	{
-		kind:    QueueMissing,
-		pattern: regexp.MustCompile(`^(?P<queuekind>LocalQueue|ClusterQueue) (?P<queuename>\S+) (?:doesn't exist|not found)`),
-		text:    suspended + ": {kind} {name} does not exist",
-		advice:  "waiting does not help: change the label kueue.x-k8s.io/queue-name of the Job to one of the queues that exist, or have this one created",
-	},
-	{
-		kind:    QueueStopped,
-		pattern: regexp.MustCompile(`^(?:The )?(?P<queuekind>LocalQueue|ClusterQueue)(?: (?P<queuename>\S+))? is stopped`),
-		text:    suspended + ": {kind and name} is stopped",
-		advice:  "waiting does not help before the queue is started again: its conditions say why it is stopped",
-	},
-	{
-		kind:    QueueInactive,
-		pattern: regexp.MustCompile(`^(?:The )?(?P<queuekind>LocalQueue|ClusterQueue)(?: (?P<queuename>\S+))? is inactive`),
-		text:    suspended + ": {kind and name} is inactive",
-		advice:  "waiting does not help before the queue is active: its conditions name what it lacks, such as a ResourceFlavor, or who stopped it",
-	},
-	{
-		kind:    NoDomains,
-		pattern: regexp.MustCompile(`no topology domains at level: (?P<resource>\S+)`),
-		text:    suspended + ": its topology has no domains, as no node of its flavor has the label {resource}",
-		advice:  "label the nodes that the ResourceFlavor selects with {resource}, or correct its Topology; nodes that are not ready do not count",
-	},
-	{
-		kind:    TopologyFull,
-		pattern: regexp.MustCompile(`topology "(?P<queuename>[^"]+)" (?:doesn't allow to fit any of|allows to fit only (?P<most>\d+) out of) (?P<missing>\d+) (?P<resource>pod|slice)\(s\)`),
-		text:    suspended + ": topology {name} has room for {fit}{(excluded)}",
-		advice: "wait until pods on the nodes of the topology end, or {recreate} with smaller requests; with the annotation kueue.x-k8s.io/podset-preferred-topology " +
-			"in place of podset-required-topology, its pods need not fit into one domain",
-		other: "topology {name} has room for {fit}",
-	},
-	{
-		kind:    TopologyMismatch,
-		pattern: regexp.MustCompile(`Flavor "(?P<flavor>[^"]+)" (?:does not support TopologyAwareScheduling|does not contain the requested level)|no requested topology level: (?P<resource>[^\s,;]+)`),
-		text:    suspended + ": {topology} does not have {level} that its annotation asks for",
-		advice: "waiting does not help: compare the annotations kueue.x-k8s.io/podset-required-topology and podset-preferred-topology of the pod template " +
-			"with topologyName of the ResourceFlavor and the levels of that Topology",
-		other: "{topology} does not have {level} that its annotation asks for",
-	},
-	{
-		kind:    TopologyRequired,
-		pattern: regexp.MustCompile(`Flavor "(?P<flavor>[^"]+)" supports only TopologyAwareScheduling`),
-		text:    suspended + ": flavor {flavor} takes only pods that ask for a topology",
-		advice:  "waiting does not help: {recreate} with the annotation kueue.x-k8s.io/podset-preferred-topology in the pod template, or use a queue with another flavor",
-		other:   "flavor {flavor} takes only pods that ask for a topology",
-	},
-	{
-		kind:    PodsNotReady,
-		pattern: regexp.MustCompile(`(?i)waiting for all admitted workloads to be in (?:the )?PodsReady condition`),
-		text:    suspended + " until the pods of all admitted workloads are ready (waitForPodsReady in its configuration)",
-		advice:  "find the admitted workload whose pods are not ready, and what keeps them from starting; Kueue then admits the next one",
-	},
-	{
-		kind:    FailedChecks,
-		pattern: regexp.MustCompile(`failed admission checks?`),
-		text:    suspended + ": {checks}",
-		advice:  "resolve what the check reports, such as the maximum size of a node pool or a quota of the cloud, or use a queue with another flavor: Kueue tries again by itself",
-	},
-	{kind: Deactivated, text: "Kueue has deactivated {it} and does not try to start it again{(queue)}{: checks}", quotes: true, advice: readWorkload},
-	{
-		kind: AdmissionChecks, text: "Kueue has reserved quota for {it}{(queue)} and waits for {checks}",
-		advice: "find out what the admission check waits for",
-	},
-	{
-		kind: NotResumed, text: "Kueue admitted {it}{(queue)} {since}, and has not resumed it",
-		advice: "find the reason in the log of Kueue's controller, which resumes a Job that it has admitted",
-	},
-	{
-		kind: Evicted, text: "Kueue evicted {it}{(queue)} {since}{(reason)}", quotes: true,
-		advice: "wait: Kueue queues it again by itself; the conditions and events of its Workload say more",
-	},
-	{
-		kind: NotRequeued, text: "Kueue evicted {it}{(queue)} {since}{(reason)} and has not queued it again, though it holds its quota", quotes: true,
-		advice: "make Kueue start over, which frees the quota: delete the Workload; the log of Kueue's controller may say why it does not",
-	},
-	{kind: Other, text: suspended + "{(queue)}", quotes: true, advice: readWorkload},
 }
 
 func (h *Hold) row() *holdRow {
@@ -251,7 +87,7 @@ func (h *Hold) row() *holdRow {
 
 // Passes reports whether Kueue starts the Job when others have ended, without a change.
 func (h *Hold) Passes() bool {
-	return slices.Contains([]HoldKind{QuotaInUse, Preempting, BorrowingLimit, TopologyFull, PodsNotReady}, h.Kind)
+	return slices.Contains([]HoldKind{QuotaInUse, Preempting, SharedPreemption, NoLongerFits, BorrowingLimit, TopologyFull, PodsNotReady}, h.Kind)
 }
 
 // Requeues reports whether Kueue queues the Job again by itself.
@@ -266,6 +102,13 @@ var evictions = map[string]string{
 	"NodeFailures": "its nodes failed",
 }
 
+// deactivations are the advice on the reasons of deactivations, by the end of their names.
+var deactivations = map[string]string{
+	"RequeuingLimitExceeded":       "find out why its pods were not ready in time, time and again, such as an image or a node; or have requeuingStrategy.backoffLimitCount in Kueue's configuration raised",
+	"MaximumExecutionTimeExceeded": "{recreate} with a longer time in its label kueue.x-k8s.io/max-exec-time-seconds, as it ran longer",
+	"AdmissionCheck":               "resolve what the admission check reports, or use a queue without it",
+}
+
 // Text explains why Kueue does not admit what the words name, a Job or its owner, in the queue, which may be "", and returns the part of the message to add.
 func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 	named, inQueue := "its queue", ""
@@ -276,10 +119,14 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 	if h.Since != nil {
 		since = wording.Age(now.Sub(h.Since.Time)) + " ago"
 	}
+	holds, released := "Kueue keeps "+it+" suspended", "resumed it"
+	if h.Gated > 0 {
+		holds, released = "Kueue keeps "+wording.Plural(h.Gated, "pod", "pods")+" waiting", "removed the scheduling gate of its pods"
+	}
 	if row.quotes && evictions[h.Reason] == "" {
 		message = h.Message
 	}
-	return wording.Insert(h.fill(row.text), "{it}", it, "{since}", since, "{(reason)}", wording.InBrackets(wording.Join(": ", h.Reason, evictions[h.Reason])), "{queue}", named, "{(queue)}", inQueue,
+	return wording.Insert(h.fill(row.text), "{holds}", holds, "{released}", released, "{it}", it, "{since}", since, "{(reason)}", wording.InBrackets(wording.Join(": ", h.Reason, evictions[h.Reason])), "{queue}", named, "{(queue)}", inQueue,
 		"{kind and name}", wording.Join(" ", h.QueueKind, h.QueueName), "{kind}", h.QueueKind, "{checks}", checks, "{: checks}", inColon(checks)), message
 }
 
@@ -288,8 +135,24 @@ func (h *Hold) Advice() string {
 	if h.Kind == Evicted && h.Reason == podsReadyTimeout {
 		return "find out why its pods were not ready in time, or have the timeout (waitForPodsReady) in Kueue's configuration raised; Kueue queues it again by itself"
 	}
+	for reason, advice := range deactivations {
+		if h.Kind == Deactivated && strings.HasSuffix(h.Reason, reason) {
+			return advice
+		}
+	}
+	isMismatch := func(o *OtherFlavor) bool { return o.Kind == FlavorMismatch }
+	if other := lists.First(h.Others, isMismatch); other != nil && (h.Kind == QuotaTooSmall || h.Kind == NoResource) {
+		wrote := ""
+		if h.Gated > 0 { // A Job that Kueue suspends has its own again.
+			wrote = " (Kueue writes that of a flavor into a Job that it admits)"
+		}
+		return wording.Insert(h.fill(unselect), "{(wrote)}", wrote, "{other}", other.Flavor)
+	}
 	return h.fill(h.row().advice)
 }
+
+// unselect is the advice on pods that may not run on the nodes of another flavor.
+const unselect = "waiting does not help: {recreate} without the {selector}{(wrote)}, which keeps its pods from flavor {other}, or with smaller requests; or have the quota raised"
 
 // maxText is the maximum length of a check's message in a sentence, in characters.
 const maxText = 80
@@ -328,8 +191,8 @@ func HoldOf(w *Workload) *Hold {
 	switch {
 	case w.Inactive:
 		hold.Kind, hold.Checks = Deactivated, w.Checks
-		if hold.Message == "" && evicted != nil {
-			hold.Message = flat(evicted.Message)
+		if evicted != nil {
+			hold.Reason, hold.Message = evicted.Reason, cmp.Or(hold.Message, flat(evicted.Message))
 		}
 	case reserved != nil && reserved.Status == "True":
 		return hold.withQuota(w, evicted)
@@ -339,6 +202,7 @@ func HoldOf(w *Workload) *Hold {
 	if hold.Kind != "" {
 		return hold
 	}
+	hold.Since = knownTime(&reserved.LastTransitionTime)
 	hold.readMessage()
 	switch {
 	case hold.Kind == FailedChecks && len(w.Checks) == 0:
@@ -349,6 +213,13 @@ func HoldOf(w *Workload) *Hold {
 		hold.Kind, hold.Reason, hold.Since, hold.RequeueAt = Evicted, evicted.Reason, &evicted.LastTransitionTime, w.RequeueAt
 	}
 	return hold
+}
+
+func knownTime(t *metav1.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return t
 }
 
 // withQuota returns the hold of a Workload that has its quota, nil if there is no reason.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -33,6 +34,16 @@ func Suspended(manager string) bool { return strings.Contains(manager, "kueue") 
 // Manages reports whether Kueue decides when the Job runs.
 func Manages(job *batchv1.Job) bool {
 	return job.Labels[QueueLabel] != "" || strings.HasPrefix(ptr.Deref(job.Spec.ManagedBy, ""), Group+"/")
+}
+
+// IsGate reports whether Kueue holds pods by the scheduling gate of this name.
+func IsGate(name string) bool { return strings.HasPrefix(name, Group+"/") }
+
+// MayHold reports whether Kueue may hold the Job: it is suspended, or its pods have a scheduling gate of Kueue and are not all ready.
+func MayHold(job *batchv1.Job) bool {
+	isGate := func(g corev1.PodSchedulingGate) bool { return IsGate(g.Name) }
+	return ptr.Deref(job.Spec.Suspend, false) ||
+		ptr.Deref(job.Status.Ready, 0) < job.Status.Active && slices.ContainsFunc(job.Spec.Template.Spec.SchedulingGates, isGate)
 }
 
 // Workload holds the data of a Workload, which Kueue stores for a Job of one of its queues.

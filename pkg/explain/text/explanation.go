@@ -4,6 +4,8 @@ import (
 	"io"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
@@ -155,6 +157,10 @@ func (v *view) podTable() {
 		{Header: "CAUSE", Wrap: true, Min: 20, Drop: 1, Text: func(p *pod) string { return p.Cause }},
 	}, v.report.Pods))
 	v.page.omitted(int64(v.report.PodsOmitted), "pod", "pods")
+	isFailed := func(p pod) bool { return p.Phase == string(corev1.PodFailed) }
+	if job := &v.report.Job; job.TTLSecondsAfterFinished != nil && job.Finished == nil && slices.ContainsFunc(v.report.Pods, isFailed) {
+		v.page.Para(indentSection, indentSection, layout.Text(layout.Muted, words.KeptUntilTTL(*job.TTLSecondsAfterFinished)))
+	}
 }
 
 // ran returns the run time of the pod since its first container started, or since its creation if that start is unknown.

@@ -94,8 +94,27 @@ func (p *page) jobTable(items []explain.Report) {
 			}
 			return wording.Seconds(*r.Job.DurationSeconds)
 		}},
-		{Header: "VERDICT", Wrap: true, Min: proseWidth, Text: func(r *report) string { return r.Verdict.Sentence }},
+		{
+			Header: "VERDICT", Wrap: true, Min: proseWidth, Text: func(r *report) string { return r.Verdict.Sentence },
+			Below: func(r *report) (lines []layout.Line) {
+				for _, text := range first(otherProblems(r), shortProblems) {
+					lines = append(lines, layout.Of(layout.Text(layout.Warn, "Also: "+text)))
+				}
+				return lines
+			},
+		},
 	}, items))
+}
+
+// otherProblems returns the problems of a Job that its verdict does not name.
+func otherProblems(r *explain.Report) (texts []string) {
+	named := r.Named()
+	for i := range r.Problems {
+		if p := &r.Problems[i]; p != named {
+			texts = append(texts, wording.Sentence(p.Text))
+		}
+	}
+	return texts
 }
 
 // shared is an advice or a gap, with its commands for several Jobs.

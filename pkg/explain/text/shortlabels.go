@@ -209,17 +209,11 @@ func (v *short) logHas(lines []string) bool {
 
 // others returns the problems that the answer does not name.
 func (v *short) others() (out []labeled) {
-	named, rest := v.report.Named(), 0
-	for i := range v.report.Problems {
-		switch p := &v.report.Problems[i]; {
-		case p == named:
-		case len(out) == shortProblems:
-			rest++
-		default:
-			out = append(out, labelOf("Also", layout.Warn, wording.Sentence(p.Text))...)
-		}
+	all := otherProblems(v.report)
+	for _, text := range first(all, shortProblems) {
+		out = append(out, labelOf("Also", layout.Warn, text)...)
 	}
-	if rest > 0 {
+	if rest := len(all) - len(out); rest > 0 {
 		out = append(out, labelOf("Also", layout.Muted, wording.Plural(rest, "other problem", "other problems"))...)
 	}
 	return out

@@ -34,7 +34,7 @@ func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, note
 	what, why := cronJobWhat(r, now)
 	text := "CronJob " + r.Name + " " + what
 	clauses := withCause(why, append([]string{text}, shorterTexts(r, now)...)...)
-	if why != "" && !strings.HasPrefix(clauses[0], text) {
+	if len(clauses) == 1 && !strings.HasPrefix(clauses[0], text) {
 		clauses = append(clauses, unnamedText(r, clauses[0], now))
 	}
 	if r.State == explain.CronJobCreationRefused {
@@ -42,7 +42,7 @@ func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, note
 	}
 	switch r.State {
 	case explain.CronJobScheduled:
-		clauses = append(clauses, retriesLeftText(r.Last), cleanedUpText(r), nextStartText(r, now), manualText(r), unexpectedText(r))
+		clauses = append(clauses, waitsText(r.Last), retriesLeftText(r.Last), cleanedUpText(r), failingSinceText(r, now), nextStartText(r, now), uncountedText(r, now), manualText(r), unexpectedText(r))
 		if why == "" { // Nobody who reads about a failure asks for the hour of the next start.
 			clauses = append(clauses, zoneText(r))
 		}
@@ -61,9 +61,9 @@ func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, note
 		clauses = append(clauses, nextStartText(r, now))
 	case explain.CronJobGone, explain.CronJobUnread, explain.CronJobDeleting:
 	case explain.CronJobOverlap:
-		clauses = append(clauses, outdatedText(r.Oldest), retriesLeftText(r.Oldest), endlessText(r), lastStartText(r, now))
+		clauses = append(clauses, waitsText(r.Oldest), outdatedText(r.Oldest), retriesLeftText(r.Oldest), endlessText(r), lastStartText(r, now))
 	default:
-		clauses = append(clauses, lastStartText(r, now))
+		clauses = append(clauses, staleText(r), lastStartText(r, now))
 	}
 	return firstSentence(append(clauses, shortDeadlineText(r)))
 }
@@ -71,6 +71,7 @@ func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, note
 // unnamedText says what the first clause has no room for: the state of the Job, or its name.
 func unnamedText(r *explain.CronJobReport, first string, now time.Time) string {
 	switch named := r.Named(); {
+	case r.State == explain.CronJobOverlap && r.Oldest.Since == nil && strings.Contains(first, named): // Nothing more is known.
 	case r.State == explain.CronJobOverlap:
 		return "its Job " + named + " " + runText(r.Oldest, now)
 	case r.State == explain.CronJobScheduled && !strings.Contains(first, named):

@@ -23,6 +23,7 @@ const (
 	RetriedCreation     = "once nothing refuses it, the creation succeeds: it is retried automatically"
 	FindDeletionHolder  = "find out which finalizer keeps it"
 	CorrectRunTemplate  = "if the cause is in the pod template, correct it in spec.jobTemplate of the CronJob; Jobs that exist keep theirs"
+	TryTemplate         = "try the corrected template at once, without waiting for the next start"
 	DeleteStalledJobs   = "find the Jobs that cannot end, and delete them"
 	LetRunsEnd          = "let a run end before the next one starts: give the schedule a longer interval, or set concurrencyPolicy to Forbid, which skips starts"
 	ForbidOverlap       = "start no Job while one runs: set concurrencyPolicy to Forbid; activeDeadlineSeconds in spec.jobTemplate ends Jobs that hang"

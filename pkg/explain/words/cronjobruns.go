@@ -74,6 +74,14 @@ func endlessText(r *explain.CronJobReport) string {
 	return text
 }
 
+// staleText says that a Job which no longer exists may keep the CronJob from starting the next one, "" for others.
+func staleText(r *explain.CronJobReport) string {
+	if r.State != explain.CronJobOverdue || r.ConcurrencyPolicy != "Forbid" || len(r.Active) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("its status.active names %s, which no longer exists, and which kube-controller-manager should have removed", r.Active[0])
+}
+
 // retriesLeftText says how far the Job is from its backoffLimit, "" for a Job without failures.
 func retriesLeftText(run *explain.OwnedRun) string {
 	if run == nil || run.Limit == nil || run.Limit.NoRetries || run.Limit.Used > run.Limit.Limit {
@@ -92,6 +100,23 @@ func zoneText(r *explain.CronJobReport) string {
 		return ""
 	}
 	return "no timeZone is set, so the schedule is in the time zone of kube-controller-manager, which is usually UTC"
+}
+
+// failingSinceText is lastSuccessText for a CronJob whose last Job did not succeed, "" for others.
+func failingSinceText(r *explain.CronJobReport, now time.Time) string {
+	if !r.Last.Fails() || r.LastSuccess == nil {
+		return ""
+	}
+	return lastSuccessText(r, now)
+}
+
+// uncountedText says why a success by hand is none of the CronJob, "" if there is none.
+func uncountedText(r *explain.CronJobReport, now time.Time) string {
+	run := r.Uncounted
+	if run == nil || r.ByHand != nil {
+		return ""
+	}
+	return fmt.Sprintf("Job %s, created by hand, %s, and is no success of the CronJob: its owner reference lacks controller: true", run.Name, runText(run, now))
 }
 
 // lastSuccessText says since when no run has succeeded.

@@ -106,9 +106,9 @@ func EventEvidence(e *input.Event) string {
 func GoneText(n int32, deleted bool) string {
 	switch {
 	case deleted && n == 1:
-		return "the Job's controller deleted the pod that ran, and its log is gone"
+		return "the Job's controller deleted the pod, and any log of it is gone"
 	case deleted:
-		return fmt.Sprintf("the Job's controller deleted the %s that ran, and their logs are gone", wording.Count(n, "pods"))
+		return fmt.Sprintf("the Job's controller deleted the %s, and any logs of them are gone", wording.Count(n, "pods"))
 	case n == 1:
 		return "the failed pod and its log are gone"
 	}
@@ -121,4 +121,9 @@ func MatchedPodGoneText(pod string, read bool) string {
 		return fmt.Sprintf("pod %s could not be read", pod)
 	}
 	return fmt.Sprintf("pod %s is gone; the condition's message is the only record of it", pod)
+}
+
+// KeptUntilTTL says when the failed pods of an open Job are deleted.
+func KeptUntilTTL(seconds int32) string {
+	return fmt.Sprintf("Failed pods stay until %s after the end of the Job: its ttlSecondsAfterFinished counts from then", wording.Seconds(int64(seconds)))
 }

@@ -42,27 +42,44 @@ var outcomeStates = map[reconcile.Outcome]string{
 	reconcile.OutcomeComplete: "completed", reconcile.OutcomeSucceeding: "has succeeded",
 }
 
-// summary returns the progress of the Job. For a Job with one completion, the state is sufficient.
+// summary returns the progress of the Job, with the failures of an open one. For a Job with one completion, the state is sufficient
+// otherwise.
 func summary(a *Answer) string {
 	one, fails := ptr.Deref(a.Completions, 0) == 1, a.Outcome.Fails()
 	switch {
-	case a.Blocker != nil && a.Completed == 0, one && (fails || a.inBackoff()):
+	case a.Blocker != nil && a.Completed == 0, one && fails:
 		return ""
-	case a.Outcome == reconcile.OutcomeOpen && one:
-		if a.Active > 0 {
-			text := wording.Plural(a.Active, "pod is", "pods are") + " active"
-			if a.HelmGaveUp {
-				text += "; " + helmWaits
-			}
-			return text
-		}
-		return "no pod is active"
-	case a.Outcome != reconcile.OutcomeOpen && a.Failed > 0:
+	case a.Outcome == reconcile.OutcomeOpen:
+		return openSummary(a, one)
+	case a.Failed > 0:
 		return fmt.Sprintf("%s of %s failed", wording.Thousands(a.Failed), wording.Plural(ptr.Deref(a.Progress.Of, 0), "index", "indexes"))
 	case fails && a.Completed == 0:
 		return ""
 	}
 	return progressText(&a.Progress)
+}
+
+// openSummary is summary for an open Job; one is whether it has one completion.
+func openSummary(a *Answer, one bool) string {
+	failed, numbers := "", progressText(&a.Progress)
+	if a.Failures > 0 && a.Mostly != nil {
+		failed = wording.Plural(a.Failures, "pod failed", "pods failed") + wording.InBrackets(retriesText(a.BackoffLimit))
+	}
+	switch {
+	case one && a.inBackoff():
+		numbers = ""
+	case one && a.Active > 0:
+		numbers = wording.Plural(a.Active, "pod is", "pods are") + " active"
+	case one:
+		numbers = "no pod is active"
+	}
+	if one && a.HelmGaveUp && !a.inBackoff() && a.Active > 0 {
+		numbers += "; " + helmWaits
+	}
+	if one {
+		return wording.Join(", ", failed, numbers)
+	}
+	return wording.Join(", ", numbers, failed)
 }
 
 // CauseSentence returns the cause with what says more about it, and how a retry failed.
@@ -149,6 +166,8 @@ func StoppedText(pods int32, reason explain.StopReason, outcome reconcile.Outcom
 		return text + "when activeDeadlineSeconds was over"
 	case outcome.Succeeds():
 		return text + "when the Job succeeded"
+	case outcome == reconcile.OutcomeFailing:
+		return text + "as the Job is going to fail"
 	}
 	return text + "when the Job failed"
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -19,15 +18,13 @@ func JobSetText(r *explain.JobSetReport, now time.Time) (sentence string, notes 
 		state := runText(r.Job, now)
 		texts = append(texts, fmt.Sprintf("Job %s of JobSet %s %s", r.Job.Name, r.Name, state), "Its Job "+r.Job.Name+" "+state)
 	}
-	clauses := append(withCause(why, texts...), decidedText(r))
+	clauses := append(withCause(why, texts...), waitsText(r.Job), decidedText(r), lackingText(r))
 	if r.State == explain.JobSetCreationRefused && why == "" {
 		clauses = refusedClauses(start+what+": ", r.Refusal)
 	}
 	if r.Held != nil {
-		text, message := r.Held.Hold.Text(strings.TrimSpace(start), r.Held.Queue, now)
-		if utf8.RuneCountInString(text) >= maxSentence {
-			text, _ = r.Held.Hold.Text(strings.TrimSpace(start), "", now)
-		}
+		_, message := r.Held.Hold.Text("", "", now)
+		text := holdText(r.Held, strings.TrimSpace(start), maxSentence-1, now)
 		clauses = plainly(LowerFirst(withoutIDs(message))).clauses(text, room(""))
 	}
 	for _, w := range r.Waits {
@@ -59,10 +56,7 @@ func jobSetWhat(r *explain.JobSetReport, now time.Time) (what, why string) {
 	case explain.JobSetUnread:
 		return "could not be read", ""
 	case explain.JobSetNoJobs:
-		if r.BadService != "" {
-			return fmt.Sprintf("has no Jobs, as it cannot create its Service: the name %s is not allowed for a Service", r.BadService), ""
-		}
-		return "was created" + ago(r.Since, now) + " and has no Jobs, and no event says why", ""
+		return noJobsText(r, now), ""
 	case explain.JobSetCreationRefused:
 		text := "cannot create its Jobs"
 		if r.Refused != "" {
@@ -88,6 +82,32 @@ func jobSetWhat(r *explain.JobSetReport, now time.Time) (what, why string) {
 		return "waits for its Job " + r.Job.Name + ", which " + runText(r.Job, now), r.Job.Cause
 	}
 	return jobSetOutcome(r, now)
+}
+
+// noJobsText describes a JobSet without Jobs.
+func noJobsText(r *explain.JobSetReport, now time.Time) string {
+	created := "was created" + ago(r.Since, now) + " and has no Jobs"
+	switch {
+	case r.ManagedBy != "":
+		return created + ": " + ControllerWord(r.ManagedBy) + " is to run it (spec.managedBy)"
+	case r.BadService != "":
+		return fmt.Sprintf("has no Jobs, as it cannot create its Service: the name %s is not allowed for a Service", r.BadService)
+	case r.Untouched:
+		return created + " and no status: the JobSet controller does not act on it"
+	}
+	return created + ", and no event says why"
+}
+
+// lackingText names the Jobs that a JobSet without Jobs should have, "" for others.
+func lackingText(r *explain.JobSetReport) string {
+	if r.State != explain.JobSetNoJobs || len(r.Lacking) == 0 || r.ManagedBy != "" {
+		return ""
+	}
+	text := fmt.Sprintf("it should have %s (%s %s)", wording.Plural(r.Wanted, "Job", "Jobs"), wording.Form(len(r.Lacking), "replicatedJob", "replicatedJobs"), wording.EnumerateFew(r.Lacking))
+	if r.Suspend {
+		text += ", although spec.suspend is true: those of a suspended JobSet are created suspended"
+	}
+	return text
 }
 
 // jobSetOutcome returns the first clause about a JobSet that runs or has failed.
@@ -131,14 +151,25 @@ func decidedText(r *explain.JobSetReport) string {
 
 // Advice on JobSets.
 const (
-	ResumeJobSet       = "resume it, unless a queue is to do so: Kueue resumes a JobSet that it admits"
-	FindWhoSuspends    = "find out what suspended the Job: the JobSet does not resume it while another manager suspends it"
-	RenameJobSet       = "create the JobSet with another name, or set network.subdomain: the name of a Service has at most 63 lowercase letters, digits and \"-\", no dot, and begins with a letter"
-	CorrectJobSet      = "correct the template in spec.replicatedJobs, and create the JobSet again, as its templates cannot be changed"
-	ReadEventsOfJobSet = "check its events, and whether the controller of JobSets is running"
-	ReadLogOfJobSets   = "find the error in the log of the JobSet controller (here as its manifests install it)"
-	AllowRestarts      = "correct the Job's cause; to have all Jobs started again after a failure, set failurePolicy.maxRestarts in a new JobSet"
+	ResumeJobSet          = "resume it"
+	CheckJobSetController = "check whether the pods of the JobSet controller run, or crash"
+	FindWhoSuspends       = "find out what suspended the Job: the JobSet does not resume it while another manager suspends it"
+	RenameJobSet          = "create the JobSet with another name, or set network.subdomain: the name of a Service has at most 63 lowercase letters, digits and \"-\", no dot, and begins with a letter"
+	CorrectJobSet         = "correct the template in spec.replicatedJobs, and create the JobSet again, as its templates cannot be changed"
+	ReadEventsOfJobSet    = "check its events, and whether the controller of JobSets is running"
+	ReadLogOfJobSets      = "find the error in the log of the JobSet controller (here as its manifests install it)"
+	AllowRestarts         = "correct the Job's cause; to have all Jobs started again after a failure, set failurePolicy.maxRestarts in a new JobSet"
 )
+
+// AwaitQueue returns advice on a suspended JobSet with a queue of Kueue.
+func AwaitQueue(queue string) string {
+	return fmt.Sprintf("find out why Kueue does not admit it: it resumes the JobSet when queue %s has room; a JobSet that you resume passes by its queue", queue)
+}
+
+// CheckOtherController returns advice on a JobSet that another controller runs.
+func CheckOtherController(name string) string {
+	return fmt.Sprintf("check whether controller %s runs, which may create the Jobs in another cluster; with the JobSet controller, there is no managedBy, and it cannot be changed", name)
+}
 
 // SetEqualLimit returns advice on a container whose resource needs a limit.
 func SetEqualLimit(u explain.Unlimited) string {

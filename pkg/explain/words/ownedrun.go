@@ -23,11 +23,13 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 	switch v := &r.Verdict; {
 	case v.Outcome.Fails():
 		run.State, run.Since, run.Cause = explain.OwnedFailed, cmp.Or(r.Job.Finished, r.Job.Created), endCause(v)
-		run.Cause = cmp.Or(wording.Join("; ", run.Cause, decidingText(r)), v.Why)
+		if run.Cause == "" || v.EndedBy != explain.EndedByRestarts { // The end of the container is in it.
+			run.Cause = cmp.Or(wording.Join("; ", run.Cause, decidingText(r)), v.Why)
+		}
 		if r.Job.Finished == nil {
 			run.State, run.Since = explain.OwnedFailing, nil
 			if v.WaitsFor != nil {
-				run.Cause = wording.Join("; ", run.Cause, "it waits for "+WaitsForText(v.WaitsFor)+notStopped(r))
+				run.Waits = "it waits for " + WaitsForText(v.WaitsFor) + notStopped(r)
 			}
 		}
 	case v.Outcome.Succeeds():
@@ -45,6 +47,7 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 	}
 	if run.Cause != "" {
 		run.Fix = lists.First(r.Advice, func(a *explain.Advice) bool { return (a.Kind == explain.AdviceFix || a.Kind == "") && !a.OfOwner })
+		run.Logs = lists.First(r.Advice, func(a *explain.Advice) bool { return a.Kind == explain.AdviceLogs })
 	}
 	if run.State == explain.OwnedRunning && run.FailedPods > 0 {
 		run.Limit = r.BackoffLimit
@@ -128,8 +131,16 @@ func runText(run *explain.OwnedRun, now time.Time) string {
 	}[run.State]
 }
 
+// waitsText says what a failing Job waits for, "" for others and for none.
+func waitsText(run *explain.OwnedRun) string {
+	if run == nil {
+		return ""
+	}
+	return run.Waits
+}
+
 // withCause returns a clause with its cause after a colon: the first of the texts that leaves room for the cause, or else the last, with
-// the beginning and the end of the cause. A cause that would lose one of them, or more than an eighth, is a clause of its own.
+// the beginning and the end of the cause. A cause that would lose one of them, or more than an eighth, is a clause of its own, and the first.
 func withCause(cause string, texts ...string) []string {
 	if cause = OneLine([]string{cause}); cause == "" {
 		return texts[:1]
@@ -145,5 +156,5 @@ func withCause(cause string, texts ...string) []string {
 	if strings.HasSuffix(cause, short[strings.LastIndexByte(short, ' ')+1:]) && 8*len(short) >= 7*len(cause) {
 		return []string{start + short}
 	}
-	return []string{texts[0], wording.Shorten(cause, maxSentence-1)}
+	return []string{UpperFirst(wording.Shorten(cause, maxSentence-1)), texts[0]}
 }

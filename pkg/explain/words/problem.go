@@ -67,7 +67,10 @@ var problems = map[explain.ProblemKind]problemWords{
 		what: unschedulableText, note: unschedulableNote, brief: unfitsBriefly, column: noNode,
 		advice: "compare what the pod requests with what the nodes offer",
 	},
-	explain.ProblemSchedulingGated: {what: gatedText, advice: "find out what the pod is waiting for"},
+	explain.ProblemSchedulingGated: {
+		what: gatedText, quote: suspendedQuote, note: gatedNote,
+		advice: "find the controller that sets this gate, and removes it when the pod may be scheduled: its log, or an event of the pod, may say why it has not",
+	},
 	explain.ProblemImagePull: {
 		what: imageText, quote: imageQuote, note: imageNote,
 		advice: "make the image available, or run another one",
@@ -236,10 +239,6 @@ func creationsRefusedText(p *explain.Problem, now time.Time) string {
 }
 
 func refusedBriefly(p *explain.Problem, _ time.Time) string { return p.Refusal.Brief() }
-
-func gatedText(p *explain.Problem, _ time.Time) string {
-	return fmt.Sprintf("the pod is waiting for its scheduling %s %s to be removed", wording.Form(len(p.Scheduling.Gates), "gate", "gates"), wording.Enumerate(p.Scheduling.Gates, "and"))
-}
 
 func finalizerStuckText(p *explain.Problem, _ time.Time) string {
 	return fmt.Sprintf("%s the finalizer batch.kubernetes.io/job-tracking, so %s cannot be deleted",

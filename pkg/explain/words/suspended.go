@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -14,8 +15,7 @@ func suspendedText(p *explain.Problem, now time.Time) string {
 	case p.Suspension.Raising:
 		return "the Job is suspended until its memory is raised (retry --in-place)"
 	case p.Suspension.Hold != nil:
-		text, _ := p.Suspension.Hold.Text("the Job", p.Suspension.Queue, now)
-		return text
+		return holdText(&p.Suspension, "the Job", maxSentence-1, now)
 	case p.Suspension.Queue != "":
 		return fmt.Sprintf("Kueue keeps the Job suspended (queue %s)", p.Suspension.Queue)
 	case p.Controller == explain.Kueue:
@@ -28,6 +28,35 @@ func suspendedText(p *explain.Problem, now time.Time) string {
 		return fmt.Sprintf("the Job is suspended (spec.suspend, set by %s)", p.Suspension.Manager)
 	}
 	return "the Job is suspended (spec.suspend)"
+}
+
+// holdText says why Kueue holds what the words name, in at most so many characters if that is possible without the name of the queue.
+func holdText(s *explain.Suspension, it string, most int, now time.Time) string {
+	text, _ := s.Hold.Text(it, s.Queue, now)
+	if utf8.RuneCountInString(text) > most {
+		text, _ = s.Hold.Text(it, "", now)
+	}
+	return text
+}
+
+// gatedText says what keeps pods from being scheduled.
+func gatedText(p *explain.Problem, now time.Time) string {
+	gates := wording.Form(len(p.Scheduling.Gates), "gate ", "gates ") + wording.Enumerate(p.Scheduling.Gates, "and")
+	switch {
+	case p.Suspension.Hold != nil:
+		return holdText(&p.Suspension, "the Job", room(stalled), now)
+	case p.Controller == explain.Kueue:
+		return "the pod waits for Kueue to remove its scheduling " + gates
+	}
+	return "the pod is waiting for its scheduling " + gates + " to be removed"
+}
+
+// gatedNote says why other flavors of Kueue do not fit, and how Kueue holds the pods.
+func gatedNote(p *explain.Problem, now time.Time) string {
+	if p.Suspension.Hold == nil {
+		return ""
+	}
+	return Clauses([]string{p.Suspension.Hold.Note(), "the scheduling gate " + wording.Enumerate(p.Scheduling.Gates, "and") + " holds its pods"})
 }
 
 // suspendedNote says why other flavors of Kueue do not fit, that Kueue, which suspended the Job, does not queue it, or that pods were stopped.

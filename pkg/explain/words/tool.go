@@ -75,7 +75,7 @@ func RenewToken(t *explain.Tool) string {
 	case t == nil:
 		return "{recreate} without this volume, as each pod gets a token by itself"
 	case t.Name == explain.ToolHelm:
-		return "delete this Job, and run " + toolRun(t) + " again"
+		return "delete this Job, and " + runAgain(t)
 	}
 	return fmt.Sprintf("delete this Job, and have %s create it again", t.Name)
 }
@@ -96,10 +96,7 @@ const uninstall = "helm uninstall"
 // toolRun names the command or the action with which the tool runs the Job. A hook of several moments most likely ran at an
 // install or upgrade.
 func toolRun(t *explain.Tool) string {
-	only := func(part string) bool {
-		return t.IsHook() && !slices.ContainsFunc(t.Hooks, func(hook string) bool { return !strings.Contains(hook, part) })
-	}
-	switch {
+	switch only := t.OnlyAt; {
 	case t.Source != "":
 		return string(t.Name) + " creates it again"
 	case t.Name == explain.ToolArgoCD:
@@ -113,9 +110,30 @@ func toolRun(t *explain.Tool) string {
 	case only("test"):
 		return "helm test"
 	case only("install"):
-		return "a new helm install"
+		return "helm install"
+	case only("upgrade"):
+		return "helm upgrade"
 	}
 	return "helm upgrade --install"
+}
+
+// atInstall returns what runs a hook of Helm that runs only at helm install again, "" for other Jobs: the release exists by then, even if
+// its installation failed, and an upgrade does not run such a hook.
+func atInstall(t *explain.Tool) string {
+	if t.Name != explain.ToolHelm || !t.OnlyAt("install") {
+		return ""
+	}
+	var more []string
+	for _, hook := range t.Hooks {
+		more = append(more, strings.Replace(hook, "install", "upgrade", 1))
+	}
+	return fmt.Sprintf("have helm upgrade run this hook, too (%s in its helm.sh/hook), or uninstall %s and install it again: Helm runs the hook only at helm install",
+		wording.Enumerate(more, "and"), wording.Join(" ", "release", t.Release))
+}
+
+// runAgain returns what runs a Job of Helm again.
+func runAgain(t *explain.Tool) string {
+	return cmp.Or(atInstall(t), "run "+toolRun(t)+" again")
 }
 
 // sourceOf names what a user changes to change the objects that the tool creates.
@@ -136,7 +154,9 @@ func sourceOf(t *explain.Tool) string {
 // ChangeSource returns the advice to change the source of a Job that a tool creates.
 func ChangeSource(t *explain.Tool) string {
 	change := fmt.Sprintf("change %s, not this Job", sourceOf(t))
-	switch {
+	switch again := atInstall(t); {
+	case again != "":
+		return change + ", and " + again
 	case t.IsHook():
 		return fmt.Sprintf("%s: %s creates the hook again at %s", change, t.Name, toolRun(t))
 	case t.Runs:
@@ -151,6 +171,15 @@ func ChangeCronJobSource(o *explain.Owner, t *explain.Tool) string {
 		return fmt.Sprintf("make this change in %s %s, whose controller would undo it in the CronJob", o.Kind, o.Name)
 	}
 	return fmt.Sprintf("make this change in %s, too: %s may undo one that only the CronJob has", sourceOf(t), t.Name)
+}
+
+// ChangeCronJob returns the advice to change the CronJob of a Job, which t creates, nil if that is unknown.
+func ChangeCronJob(name string, t *explain.Tool) string {
+	undone := "an operator that creates the CronJob may undo that"
+	if t != nil {
+		undone = ChangeCronJobSource(nil, t)
+	}
+	return fmt.Sprintf(changeCronJob, name) + "; " + undone
 }
 
 // SkipHook returns the advice to uninstall a release of Helm without a hook that cannot run, "" for other hooks.
@@ -169,9 +198,11 @@ func RunToolAgain(t *explain.Tool) string {
 	case t.Name == explain.ToolHelm && slices.Equal(t.Hooks, []string{"post-delete"}):
 		return "Helm has removed the release all the same, and does not run this hook again: do by hand what it would have done, then delete this Job"
 	case t.Stays:
-		return fmt.Sprintf("after fixing the cause, delete this Job, and run %s again: its helm.sh/hook-delete-policy has Helm keep it, and a second one cannot be created", toolRun(t))
+		return fmt.Sprintf("after fixing the cause, delete this Job, which its helm.sh/hook-delete-policy has Helm keep, so that a second one cannot be created; then %s", runAgain(t))
+	case t.Name == explain.ToolHelm && atInstall(t) == "":
+		return fmt.Sprintf("after fixing the cause, %s: Helm replaces this Job", runAgain(t))
 	case t.Name == explain.ToolHelm:
-		return fmt.Sprintf("after fixing the cause, run %s again: Helm replaces this Job", toolRun(t))
+		return "after fixing the cause, " + runAgain(t)
 	}
 	return fmt.Sprintf("after fixing the cause, have %s run the hook again: %s replaces this Job", t.Name, toolRun(t))
 }
@@ -201,7 +232,11 @@ func ReplaceTemplate(t *explain.Tool) string {
 // LeaveOutTTL returns the advice on a Job that something creates again each time its TTL has deleted it.
 func LeaveOutTTL(t *explain.Tool) string {
 	who := "a tool that keeps the Job in the cluster, such as Argo CD, Flux or Terraform, creates a deleted one again"
-	if t != nil && t.Name != explain.ToolHelm {
+	switch {
+	case t == nil || t.Name == explain.ToolHelm:
+	case t.Name == explain.ToolArgoCD:
+		who = "Argo CD creates a deleted Job again, or shows its Application as OutOfSync"
+	default:
 		who = string(t.Name) + " creates a deleted Job again"
 	}
 	return "leave out ttlSecondsAfterFinished: " + who + "; to run it once for each change, make it a hook with a delete policy (Helm, Argo CD)"

@@ -20,6 +20,7 @@ func TestCommandOfARareMomentIsAdvisedOnlyForHooksWithoutOthers(t *testing.T) {
 		"pre-rollback,post-rollback":           "helm rollback",
 		"pre-delete,post-delete":               "helm uninstall",
 		"test":                                 "helm test",
+		"pre-upgrade":                          "helm upgrade",
 		"":                                     "helm upgrade --install",
 	} {
 		tool := &explain.Tool{Name: explain.ToolHelm}

@@ -39,8 +39,10 @@ type Answer struct {
 	// Unlimited is the age of the pod that has run longest, if nothing limits its time. Parallelism comes from the spec.
 	Unlimited   time.Duration
 	Parallelism int32
-	// Active is the number of active pods, and Failures the number of failures.
+	// Active is the number of active pods, and Failures the number of failures. BackoffLimit is how far the Job is from failing, nil if
+	// no limit counts all failures.
 	Active, Failures int32
+	BackoffLimit     *explain.BackoffLimit
 	// WillFail reports whether the Job can no longer succeed.
 	WillFail bool
 	// HelmGaveUp is set if Helm's default timeout for the Job, its hook, is over.
@@ -199,20 +201,34 @@ func withBeside(a *Answer, clauses []string) []string {
 	}
 }
 
-// openClauses returns the clauses on the state of an open Job, its numbers, and the most frequent cause, which comes before the numbers if
-// there is no room for both in the first sentence.
+// openClauses returns the clauses on the state of an open Job, its numbers, and the most frequent cause. That comes before the numbers if
+// no pod has succeeded yet, or if there is no room for both in the first sentence.
 func openClauses(a *Answer, state, numbers string) []string {
 	clauses := append([]string{state + ": " + numbers + failedText(a.Failures)}, mostlyClauses(a.Mostly, "")...)
-	if len(clauses) == 1 || utf8.RuneCountInString(strings.Join(clauses[:2], "; "))+len(".") <= maxSentence {
+	fits := len(clauses) == 1 || utf8.RuneCountInString(strings.Join(clauses[:2], "; "))+len(".") <= maxSentence
+	if a.Mostly == nil || fits && a.Progress.Done > 0 {
 		return clauses
 	}
-	beginning := state + ", but " + wording.Plural(a.Failures, "pod", "pods") + " failed: "
+	beginning, retries, whole := state+", but "+wording.Plural(a.Failures, "pod", "pods")+" failed", retriesText(a.BackoffLimit), clauses[1]
+	if used := wording.InBrackets(retries) + ": "; a.Mostly.Causes == 1 && utf8.RuneCountInString(whole) <= room(beginning+used) {
+		beginning, retries = beginning+used, ""
+	} else {
+		beginning += ": "
+	}
 	why := mostlyClauses(a.Mostly, beginning)
 	if len(why) == 1+len(retryClauses(a.Mostly.Cause)) && utf8.RuneCountInString(why[0]) <= room(beginning) {
 		why[0] = beginning + why[0]
-		return append(why, "so far, "+numbers)
+		return append(why, wording.Join(", ", "so far, "+numbers, retries))
 	}
 	return clauses
+}
+
+// retriesText returns "2 of 6 retries used", "" if the limit is unknown, or does not count failures.
+func retriesText(l *explain.BackoffLimit) string {
+	if l == nil || l.Unit == explain.LimitRestarts || l.NoRetries || l.Used == 0 || l.Used > l.Limit {
+		return ""
+	}
+	return wording.Of(l.Used, l.Limit) + wording.Form(l.Limit, " retry", " retries") + " used"
 }
 
 // LongRun is the time after which a Job without a deadline has run for long.

@@ -42,9 +42,9 @@ func Split(args []string, kinds map[string]string) (owners []Owner, rest []strin
 	return owners, rest, err
 }
 
-// Owns reports whether the Job belongs to the owner: by its controller reference, or for a JobSet also by its label.
+// Owns reports whether the Job belongs to the owner: by its owner references, or for a JobSet also by its label.
 func (o Owner) Owns(job *unstructured.Unstructured) bool {
-	if c := metav1.GetControllerOf(job); c != nil && c.Kind == o.Kind && c.Name == o.Name {
+	if c := input.OwnerOf(job); c != nil && c.Kind == o.Kind && c.Name == o.Name {
 		group, _, _ := strings.Cut(c.APIVersion, "/")
 		return group == groups()[o.Kind]
 	}
@@ -66,7 +66,9 @@ func (o Owner) JobsIn(all []*unstructured.Unstructured) (jobs []*unstructured.Un
 func CronJob(ctx context.Context, e *cmdutil.Explainer, set feed.JobSet, name string, jobs []*unstructured.Unstructured) (input.CronJob, error) {
 	owned := make([]input.OwnedJob, len(jobs))
 	for i, job := range jobs {
-		owned[i] = input.OwnedJob{Name: job.GetName(), Created: job.GetCreationTimestamp().Time, Manual: input.IsManual(job), Spec: podSpecOf(job)}
+		owned[i] = input.OwnedJob{
+			Name: job.GetName(), Created: job.GetCreationTimestamp().Time, Manual: input.IsManual(job), Uncontrolled: metav1.GetControllerOfNoCopy(job) == nil, Spec: podSpecOf(job),
+		}
 	}
 	in, err := e.CronJob(ctx, set.Namespace, name, owned)
 	switch {

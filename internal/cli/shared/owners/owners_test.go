@@ -44,8 +44,8 @@ func TestSpecOfPodsMayBeUnknown(t *testing.T) {
 	}
 }
 
-// A Job belongs to its controller, and to the JobSet of its label; not to an object that only has a similar name, or
-// owns it without controlling it.
+// A Job belongs to its controller, to the CronJob from whose template a user created it, and to the JobSet of its label; not to an
+// object that only has a similar name, or to another kind of object that does not control it.
 // Requirements: CLI-04
 func TestJobBelongsToItsController(t *testing.T) {
 	with := func(kind, name string, controller bool, label string) *unstructured.Unstructured {
@@ -66,7 +66,8 @@ func TestJobBelongsToItsController(t *testing.T) {
 		want bool
 	}{
 		"controlled":                          {with("CronJob", "a", true, ""), "CronJob", true},
-		"owned":                               {with("CronJob", "a", false, ""), "CronJob", false},
+		"created by hand":                     {with("CronJob", "a", false, ""), "CronJob", true},
+		"owned":                               {with("JobSet", "a", false, ""), "JobSet", false},
 		"of another":                          {with("CronJob", "b", true, ""), "CronJob", false},
 		"of another kind":                     {with("JobSet", "a", true, ""), "CronJob", false},
 		"of nobody":                           {with("", "", false, ""), "CronJob", false},

@@ -64,7 +64,7 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 	}
 	if !options.IsNarrow() {
 		out = append(out, onDeletionLater(in)...)
-		out = appendNew(out, onTemplate(in, failed))
+		out = appendNew(out, onTemplate(in, failed, out))
 		out = append(out, onOutput(in, v.Problems, out)...)
 	}
 	for i := range out {
@@ -83,7 +83,7 @@ func onDeletionLater(in *facts.Facts) []explain.Advice {
 	switch {
 	case t.IsHook() && t.Name == explain.ToolArgoCD && in.Spec.TTLSecondsAfterFinished != nil:
 		return advise(words.LeaveToArgoCD, "")
-	case facts.IsCreatedAgain(in):
+	case facts.IsCreatedAgain(in), facts.IsKept(in):
 		return advise(words.LeaveOutTTL(t), "")
 	case stay == explain.StayFixed:
 		return advise(words.ReplaceTemplate(t), "")

@@ -46,6 +46,18 @@ func TestJobThatIsCreatedAgainAfterItsTTLIsNamed(t *testing.T) {
 	explaintest.WantWithout(t, explaintest.Report(f), again)
 }
 
+// Requirements: TOL-03
+func TestTTLOfAJobThatAToolKeepsIsDoubted(t *testing.T) {
+	for want, labels := range map[string]map[string]string{
+		"Argo CD creates a deleted Job again, or shows its Application as OutOfSync": {"argocd.argoproj.io/instance": "shop"},
+		"Flux creates a deleted Job again":                                           {"kustomize.toolkit.fluxcd.io/name": "apps"},
+	} {
+		job := complete(explaintest.ToolJob(labels, nil))
+		job.Spec.TTLSecondsAfterFinished = ptr.To[int32](60)
+		explaintest.WantText(t, explaintest.Report(explaintest.InputOf(job)), "leave out ttlSecondsAfterFinished: "+want)
+	}
+}
+
 // A generated token is no part of a chart: the pod, or the Job, has to be created again.
 //
 // Requirements: PND-05, TOL-03

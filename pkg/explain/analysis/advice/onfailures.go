@@ -240,16 +240,20 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 	return nil
 }
 
-// onTemplate returns the advice to correct the CronJob that created a Job with failures, or what a program creates its Jobs from.
-func onTemplate(in *facts.Facts, failed *failures.Failures) []explain.Advice {
+// onTemplate returns the advice to correct the CronJob that created a Job with failures, or what a program creates its Jobs from, unless
+// the Job has advice on that.
+func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Advice) []explain.Advice {
 	if t := facts.ToolOf(in.Job); t != nil && t.Source != "" && in.Decision.Failing() {
+		if slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.OfSource }) {
+			return nil
+		}
 		return changeSource(in, "if the cause is in the pod template, ")
 	}
 	o := facts.OwnerOf(in.Job)
 	if o == nil || o.Kind != "CronJob" || in.Decision.Outcome == reconcile.OutcomeComplete || !in.Decision.Failing() && len(failed.All) == 0 {
 		return nil
 	}
-	out := advise(fmt.Sprintf(words.ChangeCronJob, o.Name), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+	out := advise(words.ChangeCronJob(o.Name, facts.ToolOfCronJob(in.Job)), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
 	out[0].OfOwner = true
 	return out
 }

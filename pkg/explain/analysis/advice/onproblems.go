@@ -48,6 +48,7 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemDeleting:          onDeletion,
 	explain.ProblemInvalidRuleNames:  onRuleNames,
 	explain.ProblemUnschedulable:     onUnschedulable,
+	explain.ProblemSchedulingGated:   onGated,
 	explain.ProblemContainerConfig:   onUnstartable,
 	explain.ProblemProcessOOMKilled:  onProcessOOMKilled,
 	explain.ProblemCrashLoop:         onPod("logs %s"),
@@ -148,14 +149,17 @@ func isOfTemplate(in *facts.Facts, p *explain.Problem) bool {
 
 // changeSource returns the advice to change what creates the Job, if a tool or an owner does; to begins the advice.
 func changeSource(in *facts.Facts, to string) []explain.Advice {
+	var out []explain.Advice
 	if t := facts.ToolOf(in.Job); t != nil {
-		return advise(to+words.ChangeSource(t), "")
-	}
-	if o := in.ManagingOwner(); o != nil {
-		return advise(to+fmt.Sprintf(words.ChangeOwner, o.Kind, o.Name),
+		out = advise(to+words.ChangeSource(t), "")
+	} else if o := in.ManagingOwner(); o != nil {
+		out = advise(to+fmt.Sprintf(words.ChangeOwner, o.Kind, o.Name),
 			kubectl(in.Job, "get %s %s -o yaml", strings.ToLower(shellWord(o.Kind)), shellWord(o.Name)))
 	}
-	return nil
+	for i := range out {
+		out[i].OfSource = true
+	}
+	return out
 }
 
 // onPod returns an adviser for the first pod that has the problem; the pod's name is inserted into the command.

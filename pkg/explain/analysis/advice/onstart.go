@@ -109,6 +109,17 @@ func onProcessOOMKilled(in *facts.Facts, _ *Values, p *explain.Problem) []explai
 	return append(out, advise(words.CheckResult, kubectl(in.Job, "logs %s -c %s", shellWord(p.Pods[0]), shellWord(p.Container)))...)
 }
 
+// onGated returns advice on pods with scheduling gates: on what keeps Kueue from admitting them, or on the controller that sets the gate.
+func onGated(in *facts.Facts, v *Values, p *explain.Problem) []explain.Advice {
+	switch {
+	case p.Suspension.Hold != nil:
+		return onQueueHold(in, p)
+	case p.Controller == explain.Kueue:
+		return advise(words.AskKueue, kubectl(in.Job, "get workloads.kueue.x-k8s.io"))
+	}
+	return onPod("describe pod %s")(in, v, p)
+}
+
 // onQueueHold returns advice on a Job that Kueue does not admit: whether waiting helps depends on the reason.
 func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	workload := kubectl(in.Job, "describe %s %s", kueue.Workloads, shellWord(p.Suspension.Hold.Workload))
@@ -122,6 +133,10 @@ func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 		clusterQueue = fmt.Sprintf("kubectl describe clusterqueues.%s $(%s)", explain.Kueue, of)
 	}
 	switch h := p.Suspension.Hold; h.Kind {
+	case kueue.NotResumed:
+		command = "kubectl logs deployment/kueue-controller-manager -n kueue-system"
+	case kueue.NotRequeued:
+		command = kubectl(in.Job, "delete %s %s", kueue.Workloads, shellWord(h.Workload))
 	case kueue.QuotaInUse, kueue.BorrowingLimit:
 		command = clusterQueue
 	case kueue.QuotaTooSmall, kueue.NoResource, kueue.NotSelected, kueue.FlavorMismatch:

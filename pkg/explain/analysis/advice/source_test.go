@@ -73,9 +73,14 @@ func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 		"of an Application":   {explaintest.ToolJob(nil, map[string]string{"argocd.argoproj.io/hook": "PostSync"}), "change the source of its Application, not this Job: Argo CD creates the hook again at the next sync"},
 		"of a Kustomization":  {explaintest.ToolJob(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}, nil), "change the source of Kustomization apps, not this Job; delete the Job before the next reconciliation"},
 		"a run of Prefect":    {explaintest.ToolJob(map[string]string{"prefect.io/flow-name": "etl"}, nil), "change the base job template of Prefect's work pool, or the job variables of the deployment, not this Job: Prefect creates the Job of its next run with it"},
-		"of another program":  {explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "acme"}, nil), "change the configuration of acme, not this Job; delete the Job before acme creates it again"},
-		"of an owner":         {owned, "change RayJob ray, not this Job: its controller creates the Job"},
-		"of a user":           {explaintest.JobWith(nil), ""},
+		"a chart of K3s":      {explaintest.ToolJob(map[string]string{"helmcharts.helm.cattle.io/chart": "traefik"}, nil), "change HelmChart traefik (spec.jobImage is the image of the Job), not this Job"},
+		"a hook of one moment": {
+			explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "post-install"}),
+			"change the chart or its values, not this Job, and have helm upgrade run this hook, too (post-upgrade in its helm.sh/hook), or uninstall release and install it again: Helm runs the hook only at helm install",
+		},
+		"of another program": {explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "acme"}, nil), "change the configuration of acme, not this Job; delete the Job before acme creates it again"},
+		"of an owner":        {owned, "change RayJob ray, not this Job: its controller creates the Job"},
+		"of a user":          {explaintest.JobWith(nil), ""},
 	} {
 		r := explaintest.Report(explaintest.InputOf(tc.job, missing))
 		var texts, commands []string
@@ -127,6 +132,7 @@ func TestAJobOfAnOperatorIsChangedThere(t *testing.T) {
 	in.Job.Labels = job.Labels
 	r := explaintest.Report(in)
 	explaintest.WantText(t, r, "access to scan.yaml", "change the configuration of scan-operator, not this Job")
+	explaintest.WantWithout(t, r, "if the cause is in the pod template")
 }
 
 // A pod of a complete Job needs no fix, and a copy of it would do its work again.

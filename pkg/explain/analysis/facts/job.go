@@ -72,13 +72,13 @@ func (in *Facts) ManagingOwner() *explain.Owner {
 	return nil
 }
 
-// OwnerOf returns the controlling owner of a Job or CronJob, or nil.
+// OwnerOf returns the owner of a Job or CronJob, see input.OwnerOf, or nil.
 func OwnerOf(object metav1.Object) *explain.Owner {
-	owner := metav1.GetControllerOfNoCopy(object)
+	owner := input.OwnerOf(object)
 	if owner == nil {
 		return nil
 	}
-	return &explain.Owner{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name}
+	return &explain.Owner{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, Uncontrolled: !ptr.Deref(owner.Controller, false)}
 }
 
 // templateContainer returns the named container of the Job's template, or nil.

@@ -24,6 +24,7 @@ const (
 	instanceLabel = "app.kubernetes.io/instance"
 	argoHook      = "argocd.argoproj.io/hook"
 	argoWave      = "argocd.argoproj.io/sync-wave"
+	argoInstance  = "argocd.argoproj.io/instance"
 	argoTracking  = "argocd.argoproj.io/tracking-id" // APPLICATION:GROUP/KIND:NAMESPACE/NAME
 	fluxKustomize = "kustomize.toolkit.fluxcd.io/name"
 	fluxRelease   = "helm.toolkit.fluxcd.io/name"
@@ -36,9 +37,17 @@ func ToolOf(job *batchv1.Job) *explain.Tool {
 
 // ToolOfObject returns the tool that creates a Job or CronJob whose pods have labels; nil if none is known.
 func ToolOfObject(object metav1.Object, ofPods map[string]string) *explain.Tool {
-	if metav1.GetControllerOfNoCopy(object) != nil {
+	if input.OwnerOf(object) != nil {
 		return nil
 	}
+	return toolIn(object, ofPods)
+}
+
+// ToolOfCronJob returns the tool that creates the CronJob of the Job, as far as the template of the CronJob names it; nil if none is known.
+func ToolOfCronJob(job *batchv1.Job) *explain.Tool { return toolIn(job, job.Spec.Template.Labels) }
+
+// toolIn returns the tool that labels and annotations name, nil if they name none.
+func toolIn(object metav1.Object, ofPods map[string]string) *explain.Tool {
 	labels := object.GetLabels()
 	return cmp.Or(deploymentOf(object), explain.CreatorOf(labels), explain.CreatorOf(ofPods), helmOf(object), explain.UnknownCreatorOf(labels))
 }
@@ -47,6 +56,7 @@ func ToolOfObject(object metav1.Object, ofPods map[string]string) *explain.Tool 
 func deploymentOf(object metav1.Object) *explain.Tool {
 	labels, annotations := object.GetLabels(), object.GetAnnotations()
 	application, _, _ := strings.Cut(annotations[argoTracking], ":")
+	application = cmp.Or(application, labels[argoInstance])
 	helm, weight := hooksIn(annotations[helmHook]), weightIn(annotations[helmWeight])
 	switch {
 	case annotations[argoHook] != "":
@@ -104,7 +114,7 @@ func StayOf(in *Facts) explain.Stay {
 		return explain.StayLeft
 	case t != nil && t.DeletesSucceeded:
 		return explain.StaySoon
-	case in.Spec.TTLSecondsAfterFinished != nil || OwnerOf(in.Job) != nil:
+	case in.Spec.TTLSecondsAfterFinished != nil || metav1.GetControllerOfNoCopy(in.Job) != nil:
 	case t != nil && t.Source == "" && !t.IsHook():
 		return explain.StayFixed
 	case t == nil && in.Spec.ActiveDeadlineSeconds != nil:
@@ -125,6 +135,12 @@ func EarlierOf(in *Facts) *explain.EarlierJob {
 // IsCreatedAgain reports whether something creates the Job again after its TTL. A hook is created again anyway.
 func IsCreatedAgain(in *Facts) bool {
 	return in.Spec.TTLSecondsAfterFinished != nil && OwnerOf(in.Job) == nil && !ToolOf(in.Job).IsHook() && EarlierOf(in) != nil
+}
+
+// IsKept reports whether a tool that keeps the Job in the cluster creates it again after its TTL.
+func IsKept(in *Facts) bool {
+	t := ToolOf(in.Job)
+	return in.Spec.TTLSecondsAfterFinished != nil && in.Finished() && t != nil && !t.IsHook() && (t.Name == explain.ToolArgoCD || t.Kind == "Kustomization")
 }
 
 // helmTimeout is how long Helm waits for a hook by default.

@@ -20,6 +20,8 @@ func TestTheToolThatCreatesAJobIsNamed(t *testing.T) {
 	for want, job := range map[string]*batchv1.Job{
 		"":                explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "kubectl"}, nil),
 		"train-operator":  explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "train-operator"}, nil),
+		"rook":            explaintest.ToolJob(map[string]string{"app.kubernetes.io/created-by": "rook"}, nil),
+		"K3s":             explaintest.ToolJob(map[string]string{"helmcharts.helm.cattle.io/chart": "traefik"}, nil),
 		"Prefect":         explaintest.ToolJob(map[string]string{"prefect.io/flow-name": "hello"}, nil),
 		"Trivy Operator":  explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "trivy-operator"}, nil),
 		"Helm":            explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "Helm"}, nil),
@@ -50,7 +52,7 @@ func TestTheToolThatCreatesAJobIsNamed(t *testing.T) {
 func TestAHookRunsAgainByItsDeletePolicy(t *testing.T) {
 	for policy, want := range map[string]string{
 		"": "Helm replaces this Job", "before-hook-creation": "Helm replaces this Job", "hook-succeeded,before-hook-creation": "Helm replaces this Job",
-		"hook-failed": "Helm replaces this Job", "hook-succeeded, Hook-Failed": "Helm replaces this Job", "hook-succeeded": "delete this Job, and run helm upgrade --install again",
+		"hook-failed": "Helm replaces this Job", "hook-succeeded, Hook-Failed": "Helm replaces this Job", "hook-succeeded": "so that a second one cannot be created; then run helm upgrade --install again",
 	} {
 		annotations := map[string]string{"helm.sh/hook": "pre-install,post-delete", "helm.sh/hook-delete-policy": policy}
 		tool := explaintest.Report(explaintest.InputOf(explaintest.ToolJob(nil, annotations))).Job.Tool

@@ -1,11 +1,40 @@
 package facts
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
+
+// HeldByKueue returns the queue of the Job, and the reason why Kueue holds it, nil if its Workload shows none.
+func HeldByKueue(in *Facts) (queue string, hold *kueue.Hold) {
+	queue = in.Job.Labels[kueue.QueueLabel]
+	if in.Workload == nil {
+		return queue, nil
+	}
+	if hold = kueue.HoldOf(in.Workload); hold != nil {
+		hold.Selector = selectorText(&in.Spec.Template.Spec)
+	}
+	return cmp.Or(queue, in.Workload.Queue), hold
+}
+
+// maxSelector is the maximum length of a nodeSelector in a sentence.
+const maxSelector = 60
+
+// selectorText returns the nodeSelector of pods, "" if they have none, or also an affinity to nodes.
+func selectorText(pod *corev1.PodSpec) string {
+	if len(pod.NodeSelector) == 0 || pod.Affinity != nil && pod.Affinity.NodeAffinity != nil {
+		return ""
+	}
+	return "nodeSelector " + wording.Cut(labels.Set(pod.NodeSelector).String(), maxSelector)
+}
 
 // servers match the server that the commands of usual init containers ask for until it answers: a host, and a port if the command
 // names one.

@@ -28,9 +28,10 @@ type Values struct {
 	Success         *explain.SuccessPolicy
 	Reconciler      *explain.Reconciler
 	// Blocker is the problem in Problems that holds up the Job, nil if there is none.
-	Problems []explain.Problem
-	Blocker  *explain.Problem
-	Family   *explain.Family
+	Problems     []explain.Problem
+	Blocker      *explain.Problem
+	Family       *explain.Family
+	BackoffLimit *explain.BackoffLimit
 }
 
 // Of returns the verdict.
@@ -64,7 +65,7 @@ func progressOf(in *facts.Facts, completed int32) words.Progress {
 
 // addPresent adds what happens to a Job whose outcome is open, and the position of the problem that the verdict names.
 func addPresent(in *facts.Facts, failed *failures.Failures, v *Values, a *words.Answer) {
-	a.Active, a.Failures = in.Job.Status.Active, v.Accounting.Seen()
+	a.Active, a.Failures, a.BackoffLimit = in.Job.Status.Active, v.Accounting.Seen(), v.BackoffLimit
 	if in.PodsRead {
 		a.Active = int32(len(in.Active))
 	}

@@ -47,7 +47,7 @@ func TestFailuresHaveOneTotal(t *testing.T) {
 	}
 	f.Pods = append(f.Pods, explaintest.PodOf("old", explaintest.OnIndex(5, 1, explaintest.Exits(2, "Error", time.Minute))))
 	r := explaintest.Report(f)
-	assert.Contains(t, explaintest.Verdict(r), "7 failed; mostly (4 of the 5 with a known cause) container main exited with code 1")
+	assert.Contains(t, explaintest.Verdict(r), "7 pods failed: mostly (4 of the 5 with a known cause) container main exited with code 1")
 	if r.FailuresWithoutPod != 2 || r.Counts.AwaitReplacement != 4 {
 		t.Errorf("%d without a pod of 3 that are counted and 1 that is there; %d wait", r.FailuresWithoutPod, r.Counts.AwaitReplacement)
 	}
@@ -57,7 +57,7 @@ func TestFailuresHaveOneTotal(t *testing.T) {
 		t.Errorf("%d without a pod, %+v", r.FailuresWithoutPod, r.Causes)
 	}
 	f.Events, f.Pods = nil, f.Pods[4:]
-	if r = explaintest.Report(f); !strings.Contains(explaintest.Verdict(r), "3 failed; container") || strings.Contains(explaintest.Verdict(r), "counted") {
+	if r = explaintest.Report(f); !strings.Contains(explaintest.Verdict(r), "3 pods failed (3 of 99 retries used): container") || strings.Contains(explaintest.Verdict(r), "counted") {
 		t.Errorf("all are counted: %s", explaintest.Verdict(r))
 	}
 }

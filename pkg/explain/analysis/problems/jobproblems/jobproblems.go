@@ -2,7 +2,6 @@
 package jobproblems
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -135,10 +134,10 @@ func stoppedBySuspension(in *facts.Facts) (n int32) {
 // heldByKueue adds the reason why Kueue does not admit the Job, from its Workload, or else from the event with which Kueue
 // stopped it.
 func heldByKueue(in *facts.Facts, p *explain.Problem) {
-	p.Controller, p.Suspension.Queue = explain.Kueue, in.Job.Labels[kueue.QueueLabel]
-	if w := in.Workload; w != nil {
-		p.Suspension.Queue = cmp.Or(p.Suspension.Queue, w.Queue)
-		p.Suspension.Hold = kueue.HoldOf(w)
+	p.Controller = explain.Kueue
+	p.Suspension.Queue, p.Suspension.Hold = facts.HeldByKueue(in)
+	if h := p.Suspension.Hold; h != nil && h.Since.Before(p.Since) {
+		p.Since = h.Since
 	}
 	if p.Suspension.Hold != nil && p.Suspension.Hold.Message != "" {
 		p.Details = []string{p.Suspension.Hold.Message}

@@ -164,6 +164,66 @@ func TestKueueForgetsAJobThatItAdmitted(t *testing.T) {
 	}
 }
 
+// Kueue also holds pods by a scheduling gate: those of an elastic Job that needs more quota than it has, for example.
+// Requirements: KUE-01, KUE-02
+func TestKueueHoldsPodsByAGate(t *testing.T) {
+	const both = "couldn't assign flavors to pod set main: flavor gpu doesn't match node affinity, insufficient quota for nvidia.com/gpu in flavor on-demand, request > maximum capacity (0)"
+	admitted := []metav1.Condition{{Type: "QuotaReserved", Status: "True"}, {Type: "Admitted", Status: "True", LastTransitionTime: explaintest.Ago(3 * time.Minute)}}
+	for name, tc := range map[string]struct {
+		gate          string
+		conditions    []metav1.Condition
+		first, text   string
+		advice, avoid string
+	}{
+		"no flavor fits": {
+			gate: "kueue.x-k8s.io/elastic-job", conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Message: both}},
+			first:  "The Job is stalled: Kueue keeps 1 pod waiting: it requests more nvidia.com/gpu than the quota of queue team-a has in flavor on-demand (at most 0)",
+			text:   "flavor gpu does not match its nodeSelector type=on-demand; the scheduling gate kueue.x-k8s.io/elastic-job holds its pods",
+			advice: "recreate the Job without the nodeSelector type=on-demand (Kueue writes that of a flavor into a Job that it admits), which keeps its pods from flavor gpu", avoid: "suspend",
+		},
+		"admitted": {
+			gate: "kueue.x-k8s.io/topology", conditions: admitted, advice: "find the reason in the log of Kueue's controller",
+			first: "The Job is stalled: Kueue admitted the Job (queue team-a) 3m ago, and has not removed the scheduling gate of its pods",
+		},
+		"without a Workload": {
+			gate: "kueue.x-k8s.io/admission", advice: "find out why Kueue does not admit it",
+			first: "The Job is stalled: the pod waits for Kueue to remove its scheduling gate kueue.x-k8s.io/admission",
+		},
+		"of another controller": {
+			gate: "example.com/hold", advice: "find the controller that sets this gate",
+			first: "The Job is stalled: the pod is waiting for its scheduling gate example.com/hold to be removed",
+		},
+	} {
+		in := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
+			j.Labels, j.Spec.Template.Spec.NodeSelector = map[string]string{kueue.QueueLabel: "team-a"}, map[string]string{"type": "on-demand"}
+		}), explaintest.PodOf("a", func(p *corev1.Pod) {
+			p.Status.Phase, p.Spec.NodeName, p.Spec.SchedulingGates = corev1.PodPending, "", []corev1.PodSchedulingGate{{Name: tc.gate}}
+		}))
+		if tc.conditions != nil {
+			in.Workload = &kueue.Workload{Name: "w", Queue: "team-a", Conditions: tc.conditions}
+		}
+		r := explaintest.Report(in)
+		if verdict := explaintest.Verdict(r); !strings.HasPrefix(verdict, tc.first) || !strings.Contains(verdict, tc.text) || tc.avoid != "" && strings.Contains(verdict, tc.avoid) {
+			t.Errorf("%s: %s", name, verdict)
+		}
+		explaintest.WantText(t, r, tc.advice)
+	}
+}
+
+// A deactivated Workload needs another remedy for each reason.
+// Requirements: KUE-02
+func TestReasonOfADeactivationHasItsRemedy(t *testing.T) {
+	for reason, advice := range map[string]string{
+		"DeactivatedDueToRequeuingLimitExceeded":       "find out why its pods were not ready in time",
+		"DeactivatedDueToMaximumExecutionTimeExceeded": "kueue.x-k8s.io/max-exec-time-seconds",
+		"InactiveWorkloadAdmissionCheck":               "resolve what the admission check reports",
+		"Deactivated":                                  "read the conditions and events of its Workload",
+	} {
+		w := &kueue.Workload{Name: "w", Inactive: true, Conditions: []metav1.Condition{{Type: "Evicted", Status: "True", Reason: reason, Message: "The workload is deactivated"}}}
+		explaintest.WantText(t, explaintest.Report(heldInput(w)), advice, "activate its Workload again")
+	}
+}
+
 // heldInput returns train in queue team-a, with its Workload.
 func heldInput(w *kueue.Workload) input.Input {
 	in := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {

@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -31,6 +32,8 @@ func addMeaning(in *facts.Facts, p *explain.Problem) {
 		}
 	}()
 	switch p.Kind {
+	case explain.ProblemSchedulingGated:
+		addGate(in, p)
 	case explain.ProblemUnschedulable:
 		addUnfit(in, p)
 	case explain.ProblemImagePull:
@@ -46,6 +49,22 @@ func addMeaning(in *facts.Facts, p *explain.Problem) {
 		if p.Start.Trouble != nil && p.Start.Trouble.Volume != "" {
 			addVolume(in, p)
 		}
+	}
+}
+
+// addGate adds the reason why Kueue holds the pods, if one of their scheduling gates is its own.
+func addGate(in *facts.Facts, p *explain.Problem) {
+	if !slices.ContainsFunc(p.Scheduling.Gates, kueue.IsGate) {
+		return
+	}
+	p.Controller = explain.Kueue
+	if p.Suspension.Queue, p.Suspension.Hold = facts.HeldByKueue(in); p.Suspension.Hold == nil {
+		return
+	}
+	h := p.Suspension.Hold
+	h.Gated, p.MayContinue = p.Count, h.Passes() || h.Requeues()
+	if h.Message != "" {
+		p.Details = []string{h.Message}
 	}
 }
 
