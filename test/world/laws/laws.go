@@ -202,7 +202,7 @@ func commandsAreAboutTheJob(a *Answer) string {
 				return fmt.Sprintf("%s is not in the namespace %s", c, a.Input.Job.Namespace)
 			}
 		}
-		if strings.HasPrefix(c, "kubectl logs ") {
+		if strings.HasPrefix(c, "kubectl logs ") && !strings.HasPrefix(c, "kubectl logs deployment/") {
 			name := strings.Fields(c)[2]
 			isPod := func(p *input.Pod) bool { return p.Name == name }
 			if !strings.HasPrefix(name, "job") && !strings.HasPrefix(name, "-") && !slices.ContainsFunc(a.Input.Pods, isPod) {

@@ -96,7 +96,7 @@ func TestEventOfOtherCauses(t *testing.T) {
 func TestCauseInAnyScript(t *testing.T) {
 	f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) { j.Status.Failed = 1 }))
 	f.Events = []input.Event{explaintest.JobEvent("PodFailed", "Ärger im Pod", 1, time.Minute)}
-	assert.Contains(t, explaintest.Verdict(explaintest.Report(f)), "; ärger im Pod")
+	assert.Contains(t, explaintest.Verdict(explaintest.Report(f)), ": ärger im Pod")
 }
 
 // CLI-04: pods deleted by another client are the cause of BackoffLimitExceeded if there are no other failures, even in the
