@@ -23,6 +23,8 @@ var creators = []creator{
 	{"GitHub Actions runner", "runner-pod", "the hook template of the runner set (ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE)", true},
 	{"Velero", "velero.io/repo-name", "Velero's ConfigMap for repository maintenance (--repo-maintenance-job-configmap)", true},
 	{"system-upgrade-controller", "upgrade.cattle.io/plan", "the Plan that the label upgrade.cattle.io/plan names", true},
+	{"K3s", "helmcharts.helm.cattle.io/chart", "the HelmChart that the label helmcharts.helm.cattle.io/chart names (spec.jobImage is the image of the Job)", true},
+	{"OLM", "operatorframework.io/bundle-unpack-ref", "the catalog that has the bundle, or the mirrors of the cluster (ImageDigestMirrorSet)", true},
 	{"Trivy Operator", ManagedByLabel + "=trivy-operator", "the configuration of Trivy Operator (its ConfigMaps, or the values of its chart)", true},
 	{"Starboard", ManagedByLabel + "=starboard", "the configuration of Starboard (ConfigMap starboard)", true},
 	{"Terraform", ManagedByLabel + "=terraform", "the Terraform configuration", false},

@@ -119,6 +119,8 @@ type Start struct {
 	Error *meaning.KnownError `json:"error,omitempty"`
 	// Trouble is the meaning of the message of the kubelet; nil if it is unknown.
 	Trouble *meaning.Trouble `json:"trouble,omitempty"`
+	// IsSilent is set if no event shows that the kubelet has begun to start the pod.
+	IsSilent bool `json:"silent,omitempty"`
 	// Claims are the persistent volume claims of the pods, if one of them may keep the pods from starting.
 	Claims []meaning.Claim `json:"claims,omitempty"`
 	// Hook is the hook of a deployment tool that the Job is, if it needs an object that the tool may create later, or has
@@ -130,6 +132,8 @@ type Start struct {
 type Role struct {
 	// Sidecar reports whether the container is a native sidecar or an init container.
 	Sidecar bool `json:"sidecar,omitempty"`
+	// Init is set for an init container, or a native sidecar, that does not start.
+	Init bool `json:"init,omitempty"`
 	// LostPolicy is set if the container is a sidecar in the Job's template, and the pod lacks its restartPolicy Always
 	// (InitRunning).
 	LostPolicy bool `json:"lostPolicy,omitempty"`

@@ -25,8 +25,10 @@ type Container struct {
 	Secrets []string
 	Mounts  []Mount
 	Account string
-	// User is the runAsUser of the container, "" if the template has none.
-	User string
+	// User is the runAsUser of the container, "" if the template has none. AlsoRoot are the other containers that ask for user 0 although
+	// runAsNonRoot does not allow it.
+	User     string
+	AlsoRoot []string
 	// Variables are the environment variables whose values the pod template has, and Sources the ConfigMaps and Secrets of envFrom.
 	Variables []Variable
 	Sources   []string

@@ -70,7 +70,7 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemSchedulingGated: {what: gatedText, advice: "find out what the pod is waiting for"},
 	explain.ProblemImagePull: {
 		what: imageText, quote: imageQuote, note: imageNote,
-		advice: "make the image available, or run another one",
+		advice: "find out why in the events of the pod; then make the image available to its node, or run another one",
 	},
 	explain.ProblemContainerConfig: {what: unstartableText, quote: unstartableQuote, note: endlessNote},
 	explain.ProblemCrashLoop: {

@@ -3,7 +3,6 @@
 package advice
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -173,9 +172,9 @@ func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
 		Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name), SharedMemory: in.HasSharedMemory(c.Name),
 		MemoryLimit: in.MemoryLimit(c).Value, Secrets: in.Secrets(c.Name), Mounts: in.Mounts(c.Name),
 		Variables: facts.Variables(in, c.Name), Sources: facts.EnvSources(in, c.Name),
-		User:        facts.User(in, c.Name),
+		User: facts.User(in, c.Name), AlsoRoot: facts.AlsoRoot(in, c.Name),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
-		Account:   cmp.Or(in.Spec.Template.Spec.ServiceAccountName, "default"),
+		Account:   facts.Account(in),
 		Arguments: facts.Arguments(in, c.Name),
 	}
 }

@@ -286,7 +286,11 @@ func onLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Ad
 		if end.NeverStarted.Start.Reason == explain.Pulling {
 			return append(advise(words.PrePull, ""), changeSource(in, "")...)
 		}
-		return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(failed.NeverStarted.Pod)))
+		then := advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(failed.NeverStarted.Pod)))
+		if text := words.LateAdvice(end.NeverStarted); text != "" {
+			return append(advise(text, ""), then...)
+		}
+		return then
 	case explain.EndedByDeadline:
 		return onDeadline(in, end)
 	case explain.EndedByRestarts:

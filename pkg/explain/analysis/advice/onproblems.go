@@ -213,7 +213,7 @@ func unknownOf(in *facts.Facts, p *explain.Problem) *meaning.Clue {
 }
 
 // ofNodePods are kinds of trouble with a pod of the node: of the network plugin, or a CSI driver.
-var ofNodePods = []meaning.TroubleKind{meaning.NetworkNotReady, meaning.NetworkDenied, meaning.NetworkPlugin, meaning.DriverDown}
+var ofNodePods = []meaning.TroubleKind{meaning.NetworkNotReady, meaning.NetworkDenied, meaning.NetworkPlugin, meaning.DriverDown, meaning.DeviceDriver}
 
 // startCommand returns the command that shows the object of the startAdvice, "" if there is none.
 func startCommand(in *facts.Facts, p *explain.Problem) string {
@@ -227,7 +227,7 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 	case p.Start.Reason == explain.InvalidImageName, t != nil && slices.Contains(ofOtherImage, t.Kind):
 		return otherImage(in, p.Container)
 	case t == nil:
-		return ""
+		return slowStartCommand(p)
 	case t.Kind == meaning.ObjectMissing, t.Kind == meaning.KeyMissing:
 		return objectCommand(cmp.Or(t.Namespace, in.Job.Namespace), t)
 	case t.Kind == meaning.ClaimUnusable:
@@ -242,8 +242,19 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 		return "kubectl describe csinode " + shellWord(node)
 	case slices.Contains(ofNodePods, t.Kind) && node != "":
 		return "kubectl get pods -A --field-selector spec.nodeName=" + shellWord(node)
-	case t.Kind == meaning.MountTimeout, t.Kind == meaning.Volume, t.Kind == meaning.VolumeAttach, t.Kind == meaning.Sandbox, t.Kind == meaning.Image:
+	case t.Kind == meaning.MountTimeout, t.Kind == meaning.Volume, t.Kind == meaning.VolumeAttach, t.Kind == meaning.Sandbox, t.Kind == meaning.Image, t.Kind == meaning.Devices:
 		return describe // It shows the whole message.
+	}
+	return ""
+}
+
+// slowStartCommand returns the command that shows whether what has to work on a pod does, "" if there is none.
+func slowStartCommand(p *explain.Problem) string {
+	switch {
+	case p.Start.IsSilent:
+		return "kubectl get node " + shellWord(p.Node)
+	case p.Asked == corev1.DefaultSchedulerName:
+		return "kubectl get pods -n kube-system -l component=kube-scheduler"
 	}
 	return ""
 }
@@ -301,7 +312,7 @@ func startAdvice(p *explain.Problem) string {
 	case p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1:
 		return fmt.Sprintf(words.FindOtherUser, p.Start.Claims[0].Name)
 	}
-	return words.TroubleAdvice(p)
+	return cmp.Or(words.TroubleAdvice(p), words.SlowStartAdvice(p))
 }
 
 // loopOf returns the container that is restarted repeatedly in a ProblemCrashLoop, or nil.
