@@ -367,7 +367,7 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 		}
 		return text, webhookCommand
 	case r.Kind == RefusalSCC:
-		return r.constraintAdvice(namespace)
+		text = r.constraintAdvice(namespace)
 	case len(r.invalidFields()) > 0:
 		text = r.correctField()
 	case r.limitedNumber() != "" && r.neverFits() == "":

@@ -183,29 +183,26 @@ func TestOneWarningSufficesIfItsCauseDoesNotPassWithinSeconds(t *testing.T) {
 func TestConstraintOfOpenShiftIsGrantedToTheAccountOfThePods(t *testing.T) {
 	const hostPath = `pods "x-1" is forbidden: unable to validate against any security context constraint: [spec.volumes[0]: Invalid value: "hostPath": hostPath volumes are not allowed to be used`
 	const user = `pods "x-1" is forbidden: unable to validate against any security context constraint: [spec.containers[0].securityContext.runAsUser: Invalid value: 1001: must be in the ranges: [1000680000, 1000689999]]`
-	for _, c := range []struct{ message, account, text, advice, command string }{
+	for _, c := range []struct{ message, account, text, advice string }{
 		{
 			hostPath + "]", "default", `ServiceAccount default has no SCC for volumes "hostPath"`,
-			"{recreate} with the serviceAccountName of an account that may use a security context constraint (SCC) that allows them, such as hostmount-anyuid: without one, its pods use ServiceAccount default; or leave volumes out of the pod template",
-			"oc adm policy who-can use scc hostmount-anyuid -n batch",
+			"{recreate} with the serviceAccountName of an account that may use a security context constraint (SCC) that allows them, such as hostmount-anyuid (oc adm policy who-can use scc hostmount-anyuid): without one, its pods use ServiceAccount default; or leave volumes out of the pod template",
 		},
 		{
 			hostPath + " spec.containers[0].securityContext.privileged: Invalid value: true: Privileged containers are not allowed]", "loader", `ServiceAccount loader has no SCC for volumes "hostPath", privileged true`,
-			"let ServiceAccount loader use a security context constraint (SCC) that allows them, such as privileged; or leave volumes and privileged out of the pod template",
-			"oc adm policy add-scc-to-user privileged -z loader -n batch",
+			"let ServiceAccount loader use a security context constraint (SCC) that allows them, such as privileged (oc adm policy add-scc-to-user privileged -z loader -n batch); or leave volumes and privileged out of the pod template",
 		},
 		{
 			user, "loader", "runAsUser 1001",
-			"leave runAsUser out of the pod template, so that OpenShift sets permitted values; or let ServiceAccount loader use a security context constraint (SCC) that allows them, such as anyuid",
-			"oc adm policy add-scc-to-user anyuid -z loader -n batch",
+			"leave runAsUser out of the pod template, so that OpenShift sets permitted values; or let ServiceAccount loader use a security context constraint (SCC) that allows them, such as anyuid (oc adm policy add-scc-to-user anyuid -z loader -n batch)",
 		},
-		{user, "a; rm -r .", "its ServiceAccount has no SCC for", "leave runAsUser out", "kubectl get securitycontextconstraints"},
+		{user, "a; rm -r .", "its ServiceAccount has no SCC for", "leave runAsUser out"},
 	} {
 		r := OfRefusal(c.message).Of(c.account)
 		advice, command := r.Advice("batch")
 		assert.Contains(t, r.Text(), c.text)
 		assert.Contains(t, advice, c.advice)
-		assert.Equal(t, command, c.command)
+		assert.Equal(t, command, "kubectl get securitycontextconstraints")
 	}
 	assert.Equal(t, OfRefusal(`pods "x-1" is forbidden: exceeded quota: team`).Of("loader").Account, "")
 }

@@ -30,6 +30,7 @@ var securityRefusals = []row[RefusalKind]{
 		text:       "{account} has no SCC for {detail}",
 		complete:   true,
 		advice:     "leave {fields} out of the pod template",
+		command:    "kubectl get securitycontextconstraints",
 		whole:      true,
 		ofTemplate: true,
 	},
@@ -209,22 +210,20 @@ func (r *Refusal) constraint() string {
 	return "privileged"
 }
 
-// constraintAdvice returns advice on what OpenShift does not allow, and a command: the ServiceAccount default should not get more rights,
+// constraintAdvice returns advice on what OpenShift does not allow: the ServiceAccount default should not get more rights,
 // as all pods have it that name none.
-func (r *Refusal) constraintAdvice(namespace string) (text, command string) {
+func (r *Refusal) constraintAdvice(namespace string) (text string) {
 	allow := fmt.Sprintf("a security context constraint (SCC) that allows them, such as %s", r.constraint())
-	command = fmt.Sprintf("oc adm policy add-scc-to-user %s -z %s -n %s", r.constraint(), r.Account, namespace)
 	switch r.Account {
 	case "":
-		text, command = "let the ServiceAccount of its pods use "+allow, "kubectl get securitycontextconstraints"
+		text = "let the ServiceAccount of its pods use " + allow
 	case "default":
-		text = "{recreate} with the serviceAccountName of an account that may use " + allow + ": without one, its pods use ServiceAccount default"
-		command = fmt.Sprintf("oc adm policy who-can use scc %s -n %s", r.constraint(), namespace)
+		text = fmt.Sprintf("{recreate} with the serviceAccountName of an account that may use %s (oc adm policy who-can use scc %s): without one, its pods use ServiceAccount default", allow, r.constraint())
 	default:
-		text = "let ServiceAccount " + r.Account + " use " + allow
+		text = fmt.Sprintf("let ServiceAccount %s use %s (oc adm policy add-scc-to-user %s -z %s -n %s)", r.Account, allow, r.constraint(), r.Account, namespace)
 	}
 	if slices.ContainsFunc(r.Fields, func(field string) bool { return !slices.Contains(setByOpenShift, field) }) {
-		return text + "; or " + r.fill(r.row().advice), command
+		return text + "; or " + r.fill(r.row().advice)
 	}
-	return r.fill(r.row().advice) + ", so that OpenShift sets permitted values; or " + text, command
+	return r.fill(r.row().advice) + ", so that OpenShift sets permitted values; or " + text
 }

@@ -41,8 +41,8 @@ func Sentences(all []Unfit, claims []Claim, one, many string) (out []string) {
 	return out
 }
 
-// isOnlyNode reports whether the reason holds for the only node of the cluster.
-func (u *Unfit) isOnlyNode() bool { return u.Nodes == 1 && u.Of == 1 }
+// isOnlyNode reports whether the reason holds for the only node of the cluster. A rule needs the room of these words.
+func (u *Unfit) isOnlyNode() bool { return u.Nodes == 1 && u.Of == 1 && u.Rule == "" }
 
 // joinResources joins the resources that the same nodes lack to one reason, as they do not add up: a node that lacks some has no other
 // reason, except that it runs as many pods as it may.
