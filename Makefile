@@ -7,8 +7,13 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 CLI := github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil
 LDFLAGS := -s -w -X $(CLI).Version=$(VERSION) -X $(CLI).GitCommit=$(COMMIT)
-# kustomize's Go plugins would have the linker keep every method of every type (ADR 0015).
+# kustomize's Go plugins would have the linker keep every method of every type (ADR 0015). Programs and tests are built alike, and
+# as those of a release, so that they share packages; without C, Go links them itself. The race detector needs C.
 TAGS := kustomize_disable_go_plugin_support
+export GOFLAGS := $(GOFLAGS) -tags=$(TAGS)
+export CGO_ENABLED := 0
+RACE := CGO_ENABLED=1 $(GO) test -race
+FUZZ := $(GO) test -tags measure,$(TAGS) -run '^$$' -fuzz
 CONTROLPLANE := $(GO) -C hack/controlplane run .
 # What make krew writes a manifest for, and make image the name of.
 RELEASE ?= v0.1.0
@@ -49,7 +54,7 @@ help: ## List the targets
 .PHONY: build
 build: ## Build bin/kubectl-batchjob
 	@# Without -trimpath, Go's build cache shares packages with the tests and the control plane.
-	@$(GO) build -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o bin/ ./cmd/kubectl-batchjob
+	@$(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/kubectl-batchjob
 
 .PHONY: install
 install: build ## Put the plugin into Go's bin folder, so that `kubectl batchjob` finds it and completes it
@@ -94,12 +99,12 @@ fidelity: ## Compare the virtual API server with a real one, of KUBE_VERSION, in
 # Alone on the machine, as the limits are for time and for the whole process.
 .PHONY: test-measured
 test-measured: ## Run the tests that limit memory and time (test/kit/measure), and measure: minutes
-	$(GO) test -tags measure -short -count=1 -p 1 -timeout $(TEST_TIMEOUT) ./test/kit/measure \
+	$(GO) test -tags measure,$(TAGS) -short -count=1 -p 1 -timeout $(TEST_TIMEOUT) ./test/kit/measure \
 		$$(grep -rl --include='*_test.go' 'kubectl-batchjob/test/kit/measure"' internal pkg test | sed 's,^,./,; s,/[^/]*$$,,' | sort -u)
 
 .PHONY: differential
 differential: build controlplane ## Compare ours with the real built-in controller on random Jobs, for MINUTES, or on PAIRS of them
-	$(GO) test -tags builtin -count=1 -v -timeout 0 ./test/virtual/oracle/beside -minutes $(MINUTES) -seeds $(PAIRS) -first $(SEED)
+	$(GO) test -tags builtin,$(TAGS) -count=1 -v -timeout 0 ./test/virtual/oracle/beside -minutes $(MINUTES) -seeds $(PAIRS) -first $(SEED)
 
 # The packages that start no goroutines and have no locks, in which the race detector has nothing to look for; test/product/structure
 # checks that.
@@ -116,9 +121,9 @@ CONCURRENT := TestBeside_|Lead|Lease|Shard|Outage
 # takes five minutes with it.
 .PHONY: test-race
 test-race: controlplane ## Run the tests of what is concurrent, and those beside kube-controller-manager, with the race detector
-	$(GO) test -race -short -timeout $(TEST_TIMEOUT) $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/cluster/bench/... | grep -v '/pkg/sim$$' | grep -vxF "$$($(GO) list $(SEQUENTIAL))")
-	$(GO) test -race -short -timeout $(TEST_TIMEOUT) -run TestScenarios ./pkg/sim
-	$(GO) test -race -timeout $(TEST_TIMEOUT) -tags builtin -run '$(CONCURRENT)' ./test/cluster/integration
+	$(RACE) -short -timeout $(TEST_TIMEOUT) $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/cluster/bench/... | grep -v '/pkg/sim$$' | grep -vxF "$$($(GO) list $(SEQUENTIAL))")
+	$(RACE) -short -timeout $(TEST_TIMEOUT) -run TestScenarios ./pkg/sim
+	$(RACE) -timeout $(TEST_TIMEOUT) -tags builtin,$(TAGS) -run '$(CONCURRENT)' ./test/cluster/integration
 
 .PHONY: test-e2e
 test-e2e: build controlplane ## Run the real binary on a kwok cluster
@@ -133,7 +138,7 @@ test-compat: build ## Build each of COMPAT_VERSIONS of Kubernetes, and run the p
 	@for version in $(COMPAT_VERSIONS); do \
 		KUBE_VERSION=$$version $(CONTROLPLANE) build && \
 		KUBE_VERSION=$$version BATCHJOB_COMPAT_BINARY=$(CURDIR)/bin/kubectl-batchjob \
-			$(GO) test -tags compat -count=1 -timeout 20m ./test/cluster/compat || exit 1; \
+			$(GO) test -tags compat,$(TAGS) -count=1 -timeout 20m ./test/cluster/compat || exit 1; \
 	done
 
 # CONFORMANCE=-short leaves out the broken controllers, and all cases that wait.
@@ -146,7 +151,7 @@ test-conformance: build controlplane ## Run the conformance suite against the bu
 test-node: ## Install config/default on a real node with real containers: root on Linux, hack/node/run.sh says what it needs
 	IMAGE_TOOL=buildah IMAGE_ARCHS="$$($(GO) env GOARCH)" $(MAKE) image VERSION=$$(sed -n 's/.*newTag: //p' config/default/kustomization.yaml)
 	$(GO) build -o bin/conformance ./test/cluster/conformance
-	$(GO) test -tags node -c -o bin/node.test ./test/cluster/node
+	$(GO) test -tags node,$(TAGS) -c -o bin/node.test ./test/cluster/node
 	cd test/cluster/node && ../../../hack/node/run.sh ../../../bin/node.test -test.v -test.timeout 40m
 
 .PHONY: test-monitoring
@@ -155,7 +160,7 @@ test-monitoring: ## Play the alerts through with promtool, and check the queries
 
 .PHONY: soak
 soak: build controlplane ## Live through crashes, fail-overs and a cluster in trouble for SOAK_TIME
-	SOAK_TIME=$(SOAK_TIME) SOAK_SHARDS=$(SOAK_SHARDS) $(GO) test -tags soak -count=1 -v -timeout 24h -run '^TestSoak' ./test/cluster/soak
+	SOAK_TIME=$(SOAK_TIME) SOAK_SHARDS=$(SOAK_SHARDS) $(GO) test -tags soak,$(TAGS) -count=1 -v -timeout 24h -run '^TestSoak' ./test/cluster/soak
 
 # The seeds go on where the ledger ends; with STORM_STEPS, the time does not count.
 .PHONY: storm
@@ -168,35 +173,35 @@ storm: ## Play random storms in the virtual cluster for STORM_TIME, or for STORM
 
 .PHONY: soak-short
 soak-short: build controlplane ## Live through five troubles of the soak once, in a minute; SOAK_TROUBLES=all for all of them
-	SOAK_SHARDS=6 SOAK_TROUBLES=$(or $(SOAK_TROUBLES),$(SHORT_TROUBLES)) $(GO) test -tags soak -count=1 -v -run '^TestTroubles' ./test/cluster/soak
+	SOAK_SHARDS=6 SOAK_TROUBLES=$(or $(SOAK_TROUBLES),$(SHORT_TROUBLES)) $(GO) test -tags soak,$(TAGS) -count=1 -v -run '^TestTroubles' ./test/cluster/soak
 
 .PHONY: fuzz
 fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/indexset
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/rulename
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzLine -fuzztime $(FUZZTIME) ./pkg/sanitize
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzReadManifest -fuzztime $(FUZZTIME) ./internal/manifest
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzLineReader -fuzztime $(FUZZTIME) ./internal/logs
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/cause
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzEventNames -fuzztime $(FUZZTIME) ./pkg/explain/gather
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzText -fuzztime $(FUZZTIME) ./pkg/layout
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzHostileReports -fuzztime $(FUZZTIME) ./pkg/explain/text
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzHostileStatuses -fuzztime $(FUZZTIME) ./test/virtual/numbers
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME) ./pkg/controller/leader
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME) ./pkg/explain/text
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzReadBundle -fuzztime $(FUZZTIME) ./internal/bundle
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzReadRecording -fuzztime $(FUZZTIME) ./internal/bundle
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME) ./pkg/jsonlimit
+	$(FUZZ) FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/indexset
+	$(FUZZ) FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/rulename
+	$(FUZZ) FuzzLine -fuzztime $(FUZZTIME) ./pkg/sanitize
+	$(FUZZ) FuzzReadManifest -fuzztime $(FUZZTIME) ./internal/manifest
+	$(FUZZ) FuzzLineReader -fuzztime $(FUZZTIME) ./internal/logs
+	$(FUZZ) FuzzParse -fuzztime $(FUZZTIME) ./pkg/cause
+	$(FUZZ) FuzzEventNames -fuzztime $(FUZZTIME) ./pkg/explain/gather
+	$(FUZZ) FuzzText -fuzztime $(FUZZTIME) ./pkg/layout
+	$(FUZZ) FuzzHostileReports -fuzztime $(FUZZTIME) ./pkg/explain/text
+	$(FUZZ) FuzzHostileStatuses -fuzztime $(FUZZTIME) ./test/virtual/numbers
+	$(FUZZ) FuzzLease -fuzztime $(FUZZTIME) ./pkg/controller/leader
+	$(FUZZ) FuzzLease -fuzztime $(FUZZTIME) ./pkg/explain/text
+	$(FUZZ) FuzzReadBundle -fuzztime $(FUZZTIME) ./internal/bundle
+	$(FUZZ) FuzzReadRecording -fuzztime $(FUZZTIME) ./internal/bundle
+	$(FUZZ) FuzzSize -fuzztime $(FUZZTIME) ./pkg/jsonlimit
 
 .PHONY: fuzz-short
 fuzz-short: ## Fuzz what reads hostile bundles, recordings, statuses and Leases, a minute in total; most limit memory, too
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzReadBundle -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzReadRecording -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/jsonlimit
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzHostileReports -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/controller/leader
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzHostileStatuses -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./test/virtual/numbers
+	$(FUZZ) FuzzReadBundle -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
+	$(FUZZ) FuzzReadRecording -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
+	$(FUZZ) FuzzSize -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/jsonlimit
+	$(FUZZ) FuzzHostileReports -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text
+	$(FUZZ) FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/controller/leader
+	$(FUZZ) FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text
+	$(FUZZ) FuzzHostileStatuses -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./test/virtual/numbers
 
 .PHONY: mutants
 mutants: ## Plant bugs that Job controllers had, one at a time: a test must fail for each
@@ -263,7 +268,7 @@ bench-view: ## Measure the interactive view of a Job of 10^5 indexes, at rest an
 .PHONY: lint
 lint: ## Run golangci-lint
 	@linter=$$($(GO) -C hack/tools tool -n golangci-lint) && \
-		"$$linter" run --build-tags builtin,release,compat,soak,node,measure ./... && \
+		"$$linter" run --build-tags builtin,$(TAGS),release,compat,soak,node,measure ./... && \
 		cd hack/controlplane && "$$linter" run --config ../../.golangci.yml . && \
 		cd ../release && "$$linter" run --config ../../.golangci.yml ./notices
 
@@ -290,8 +295,8 @@ presubmit: test test-integration lint test-race test-e2e test-conformance soak-s
 
 .PHONY: presubmit-long
 presubmit-long: test-unit test-measured fuzz-short test-conformance differential ## Run what CI leaves out: all random cases, limits of memory and time, fuzzing, broken controllers, pairs beside the built-in one, the race detector everywhere, and a real node
-	$(GO) test -race -short -timeout $(TEST_TIMEOUT) $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/cluster/bench/... | grep -v '/pkg/sim$$')
-	$(GO) test -race -timeout $(TEST_TIMEOUT) -tags builtin ./test/cluster/integration/...
+	$(RACE) -short -timeout $(TEST_TIMEOUT) $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/cluster/bench/... | grep -v '/pkg/sim$$')
+	$(RACE) -timeout $(TEST_TIMEOUT) -tags builtin,$(TAGS) ./test/cluster/integration/...
 	@if needs=$$(sh -c '. hack/node/needs.sh && check_needs' 2>&1); then $(MAKE) test-node; \
 		else echo "make test-node, the part with a real node, is left out: $$needs"; fi
 
@@ -318,7 +323,7 @@ snapshot: ## Build the archives of a release into dist, for all platforms
 
 .PHONY: test-release
 test-release: snapshot controlplane ## Build the archives and test them: krew installs them, shells complete what is in them
-	$(GO) test -tags release -count=1 ./test/product/release
+	$(GO) test -tags release,$(TAGS) -count=1 ./test/product/release
 
 .PHONY: krew
 krew: ## Write krew/batchjob.yaml from archives built as version RELEASE

@@ -233,8 +233,8 @@ func TestVerbsThatReadStandardInputEndBySignalsBeforeItsEnd(t *testing.T) {
 
 // Requirements: CLI-73
 func TestVerbsThatPrintMuchEndBySignalsWhileNothingReadsIt(t *testing.T) {
-	mistakes := clitest.WriteManifest(t, strings.Repeat("---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {}\n", 2000))
-	large := clitest.WriteManifest(t, strings.Replace(clitest.PlainJob, "image:", "command: ["+strings.Repeat("x, ", 100_000)+"x], image:", 1))
+	mistakes := clitest.WriteManifest(t, strings.Repeat("---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {}\n", 400))
+	large := clitest.WriteManifest(t, strings.Replace(clitest.PlainJob, "image:", "command: ["+strings.Repeat("x, ", 40_000)+"x], image:", 1))
 	onEachSignal(t, []string{
 		"lint -f " + mistakes, "lint -o json -f " + mistakes, "lint -o sarif -f " + mistakes, "create --dry-run=client -o yaml -f " + large,
 	}, func(t *testing.T, args string, signal syscall.Signal) {

@@ -1,16 +1,22 @@
-//go:build !race
+//go:build measure && !race
 
 // Large files take ten times as long with the race detector, which cannot find anything: one goroutine reads them.
 
 package bundle
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
@@ -54,5 +60,43 @@ func TestSmallFilesDoNotFillTheMemory(t *testing.T) {
 				t.Error("no error")
 			}
 		})
+	}
+}
+
+// Objects that just fit leave no room for logs: then pods are left out to make room. Without pods, logs are left out.
+// Requirements: BUN-07, BUN-09
+func TestPodsAreCutForLogs(t *testing.T) {
+	c := simple("exit 1")
+	large := c.Pods[0]
+	large.Spec.Volumes = make([]corev1.Volume, 2_000)
+	c.Pods, c.Logs = []corev1.Pod{large}, nil
+	one := newReading()
+	data, err := json.Marshal(c.Pods)
+	if err == nil {
+		err = one.read(podsFile, bytes.NewReader(data))
+	}
+	assert.NoError(t, err)
+	c.Pods = slices.Repeat(c.Pods, int((maxMemory-10<<20)/(maxMemory-one.left)))
+	setLogs := func(n int, line string) {
+		c.Logs = nil
+		for i := range n {
+			c.Logs = append(c.Logs, Log{Pod: "train-a", Container: fmt.Sprint("c", i), Lines: slices.Repeat([]string{line}, maxLog/(len(line)+1))})
+		}
+	}
+	setLogs(50, strings.Repeat("x", 127))
+	read, _, err := readable(c, nil)
+	assert.NoError(t, err)
+	cut := strings.Join(read.Manifest.Cut, ",")
+	if read.Manifest.PodsRead || len(read.Logs) != 50 || len(read.Pods) == 0 || cut != fmt.Sprintf("%d pods that would take too much memory", len(c.Pods)-len(read.Pods)) {
+		t.Errorf("%d pods, %d logs, cut %q", len(read.Pods), len(read.Logs), cut)
+	}
+	c.Pods = nil
+	setLogs(40, "")
+	if read, _, err = readable(c, nil); err != nil {
+		t.Fatal(err)
+	}
+	cut = strings.Join(read.Manifest.Cut, ",")
+	if !read.Manifest.PodsRead || len(read.Logs) == 0 || cut != fmt.Sprintf("%d logs that would take too much memory", 40-len(read.Logs)) {
+		t.Errorf("%d logs, cut %q", len(read.Logs), cut)
 	}
 }

@@ -1,4 +1,4 @@
-//go:build !race
+//go:build measure && !race
 
 package cli
 
@@ -76,11 +76,8 @@ func TestNoVerbNeedsMuchMemory(t *testing.T) {
 	dir := t.TempDir()
 	manifest := filepath.Join(dir, "job.yaml")
 	assert.NoError(t, os.WriteFile(manifest, []byte(hugeManifest), 0o600))
-	crowd, pods := filepath.Join(dir, "crowd.yaml"), "100000"
-	if testing.Short() && !measure.Enabled {
-		pods = "1000"
-	}
-	ofCrowd := strings.Replace(hugeManifest, "2147483647\n  parallelism: 2", pods+"\n  parallelism: "+pods, 1)
+	crowd := filepath.Join(dir, "crowd.yaml")
+	ofCrowd := strings.Replace(hugeManifest, "2147483647\n  parallelism: 2", "100000\n  parallelism: 100000", 1)
 	assert.NoError(t, os.WriteFile(crowd, []byte(ofCrowd), 0o600))
 	each := func(format string, jobs ...string) (lines []string) {
 		for _, job := range jobs {
@@ -90,9 +87,6 @@ func TestNoVerbNeedsMuchMemory(t *testing.T) {
 	}
 	if testing.Short() { // one of each kind: text without end, and the most pods
 		ended = []string{"texts", manyPods}
-		if !measure.Enabled {
-			ended, open = ended[:1], nil
-		}
 	}
 	all := slices.Concat(ended, open)
 	for verb, lines := range map[string][]string{

@@ -29,12 +29,6 @@ func retryOf(o explain.Outline, first string, n int32) explain.Outline {
 	return o
 }
 
-// Requirements: VIE-06
-func TestLatestFailureIsFirst(t *testing.T) {
-	b := open(t, jobsSnapshot(failedJob("apple", 3*time.Hour), failedJob("berry", time.Minute), failedJob("cherry", time.Hour)), size{80, 24}, nil)
-	assert.Equal(t, strings.Join(b.names(), " "), "berry cherry apple", "the order")
-}
-
 // Changes of Jobs are shown at once; their rows move after some seconds, or when a key is pressed.
 // Requirements: VIE-06
 func TestRowsStayInTheirPlaces(t *testing.T) {
