@@ -46,11 +46,11 @@ var outcomeStates = map[reconcile.Outcome]string{
 func summary(a *Answer) string {
 	one, fails := ptr.Deref(a.Completions, 0) == 1, a.Outcome.Fails()
 	switch {
-	case a.Blocker != nil && a.Completed == 0, one && (fails || a.inBackoff()):
+	case a.Blocker != nil && a.Completed == 0, one && (fails || a.inBackoff()), one && !a.HelmGaveUp && a.inOutput() != nil:
 		return ""
 	case a.Outcome == reconcile.OutcomeOpen && one:
 		if a.Active > 0 {
-			text := wording.Plural(a.Active, "pod is", "pods are") + " active"
+			text := wording.Plural(a.Active, "pod is", "pods are") + " active" + failedText(a.Failures)
 			if a.HelmGaveUp {
 				text += "; " + helmWaits
 			}
@@ -149,6 +149,8 @@ func StoppedText(pods int32, reason explain.StopReason, outcome reconcile.Outcom
 		return text + "when activeDeadlineSeconds was over"
 	case outcome.Succeeds():
 		return text + "when the Job succeeded"
+	case outcome == reconcile.OutcomeFailing:
+		return text + "because the Job is failing"
 	}
 	return text + "when the Job failed"
 }

@@ -179,9 +179,17 @@ func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
 	}
 }
 
-// errorCommand returns the commands that give a program the permission that it lacks, "" for other errors.
-func errorCommand(known *meaning.KnownError) string {
-	if known == nil || known.Access.Verb == "" {
+// errorCommand returns the commands that give a program the permission that it lacks, or that show the pods behind the Service that it
+// cannot reach; "" for other errors.
+func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
+	switch {
+	case known == nil:
+		return ""
+	case known.Kind == meaning.ErrorNameResolution && in.UsesNodeDNS():
+		return "" // No Service has to do with it.
+	case slices.Contains(unreachable, known.Kind) && !known.IsOfAPIServer():
+		return serviceCommand(in, known.Subject, known.Kind != meaning.ErrorNameResolution)
+	case known.Access.Verb == "":
 		return ""
 	}
 	a := &known.Access

@@ -50,6 +50,8 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemUnschedulable:     onUnschedulable,
 	explain.ProblemContainerConfig:   onUnstartable,
 	explain.ProblemProcessOOMKilled:  onProcessOOMKilled,
+	explain.ProblemErrorRepeated:     onErrorInOutput,
+	explain.ProblemErrorHidden:       onErrorInOutput,
 	explain.ProblemCrashLoop:         onPod("logs %s"),
 	explain.ProblemRestarted:         onRestarted,
 	explain.ProblemContainerStopped:  onPod("delete pod %s"),
@@ -173,7 +175,7 @@ func onPod(command string) adviser {
 			return advise(text, startCommand(in, p))
 		}
 		if p.Kind == explain.ProblemCrashLoop {
-			return append(onLoop(in, p), adviseLogs(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod+logFlags(in, p)))...)
+			return append(onLoop(in, p), onLoopLog(in, p, kubectl(in.Job, command, pod+logFlags(in, p)))...)
 		}
 		out := advise(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod))
 		if p.Start.Error != nil {
@@ -184,11 +186,19 @@ func onPod(command string) adviser {
 	}
 }
 
+// onLoopLog returns advice to read the log of a container in a crash loop, or on what its command hides if that is empty.
+func onLoopLog(in *facts.Facts, p *explain.Problem, command string) []explain.Advice {
+	if in.TailOf(p.Pods[0], p.Container).IsEmpty() {
+		return onSilence(in, &input.Container{Name: p.Container})
+	}
+	return adviseLogs(words.PodAdvice(p.Kind), command)
+}
+
 // onRestarted returns advice on the error of a container that failed and runs again.
 func onRestarted(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
 	if pod := activePod(in, p.Pods[0]); pod != nil {
 		if text, _ := remedy(in, in.Restarted(pod), p.Start.Error, unknownOf(in, p)); text != "" {
-			out = advise(text, errorCommand(p.Start.Error))
+			out = advise(text, errorCommand(in, p.Start.Error))
 		}
 	}
 	return append(out, adviseLogs(words.PodAdvice(explain.ProblemCrashLoop), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))...)
@@ -198,7 +208,7 @@ func onRestarted(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.
 func onLoop(in *facts.Facts, p *explain.Problem) (out []explain.Advice) {
 	if c := loopOf(in, p); c != nil && c.Ended && !facts.IsStopped(c) {
 		if text, _ := remedy(in, c, p.Start.Error, unknownOf(in, p)); text != "" {
-			out = append(advise(text, errorCommand(p.Start.Error)), onUnreachable(in, p.Start.Error)...)
+			out = append(advise(text, errorCommand(in, p.Start.Error)), onUnreachable(in, p.Start.Error)...)
 		}
 	}
 	if text := words.EndLoop(p); text != "" {
