@@ -73,6 +73,11 @@ type Restarts struct {
 	// exists.
 	Container string `json:"container,omitempty"`
 	Pod       string `json:"pod,omitempty"`
+	// Init is set if the container is an init container: Later are the containers that it kept from starting, and Servers what its
+	// command waits for.
+	Init    bool     `json:"init,omitempty"`
+	Later   []string `json:"later,omitempty"`
+	Servers []string `json:"servers,omitempty"`
 	// NoneLeft reports whether no pod of the Job exists, and so no log.
 	NoneLeft bool `json:"noneLeft,omitempty"`
 	// Exit is how a container ended before its last restart, nil if it is unknown; Message is its termination message, and

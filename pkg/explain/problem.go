@@ -35,6 +35,8 @@ const (
 	ProblemPodPending        ProblemKind = "PodPending"        // a pod does not start, for another reason
 	ProblemProcessOOMKilled  ProblemKind = "ProcessOOMKilled"  // in a pod that nevertheless succeeded, or that it holds up
 	ProblemContainerRetried  ProblemKind = "ContainerRetried"  // an init container or sidecar was restarted, in a pod that succeeded
+	ProblemErrorRepeated     ProblemKind = "ErrorRepeated"     // a container runs, and its log repeats an error
+	ProblemErrorHidden       ProblemKind = "ErrorHidden"       // the log of a container that succeeded has an error, and its command hides its exit code
 	ProblemContainerFailed   ProblemKind = "ContainerFailed"   // another container of the pod is still running
 	ProblemContainerEnded    ProblemKind = "ContainerEnded"    // exit code 0, and another container of the pod is still running
 	ProblemSidecarStopping   ProblemKind = "SidecarStopping"   // the other containers of the pod have ended
@@ -85,7 +87,7 @@ type Problem struct {
 	Controller string `json:"controller,omitempty"`
 	// Reconciler has the evidence that the Controller has stopped (ControllerGone).
 	Reconciler *Reconciler `json:"-"`
-	// Asked is a value in the spec that is not supported.
+	// Asked is a value in the spec that is not supported, or the end of a command that hides its exit code (ErrorHidden).
 	Asked string `json:"asked,omitempty"`
 
 	// The families of fields. Those that the Kind has no use for are zero.
@@ -119,6 +121,8 @@ type Start struct {
 	Error *meaning.KnownError `json:"error,omitempty"`
 	// Trouble is the meaning of the message of the kubelet; nil if it is unknown.
 	Trouble *meaning.Trouble `json:"trouble,omitempty"`
+	// IsSilent is set if no event shows that the kubelet has begun to start the pod.
+	IsSilent bool `json:"silent,omitempty"`
 	// Claims are the persistent volume claims of the pods, if one of them may keep the pods from starting.
 	Claims []meaning.Claim `json:"claims,omitempty"`
 	// Hook is the hook of a deployment tool that the Job is, if it needs an object that the tool may create later, or has
@@ -130,6 +134,8 @@ type Start struct {
 type Role struct {
 	// Sidecar reports whether the container is a native sidecar or an init container.
 	Sidecar bool `json:"sidecar,omitempty"`
+	// Init is set for an init container, or a native sidecar, that does not start.
+	Init bool `json:"init,omitempty"`
 	// LostPolicy is set if the container is a sidecar in the Job's template, and the pod lacks its restartPolicy Always
 	// (InitRunning).
 	LostPolicy bool `json:"lostPolicy,omitempty"`

@@ -22,6 +22,7 @@ package analysis
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,6 +36,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/indexes"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/policies"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/podproblems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/reconciler"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/timeline"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/verdict"
@@ -91,7 +93,8 @@ func Explain(given input.Input, o explain.Options) explain.Report {
 		Reconciler: &r.Reconciler, Problems: r.Problems, Blocker: blocker, Family: r.Family, BackoffLimit: r.BackoffLimit,
 	})
 	advice.AddCommands(in, shown, r.Causes)
-	r.Evidence = evidence.Links(in, shown, &evidence.Values{Accounting: shownCounted, Limit: words.LimitEvidence(&r), Policy: r.FailurePolicy}, o)
+	hidden := slices.ContainsFunc(r.Problems, func(p explain.Problem) bool { return p.Kind == explain.ProblemErrorHidden })
+	r.Evidence = evidence.Links(in, shown, &evidence.Values{Accounting: shownCounted, Limit: words.LimitEvidence(&r), Policy: r.FailurePolicy, Doubtful: hidden}, o)
 	whole := r.Evidence
 	if o.IsNarrow() {
 		whole = evidence.Links(in, failed, &evidence.Values{Accounting: counted, Policy: r.FailurePolicy}, explain.Options{})
@@ -110,7 +113,24 @@ func Explain(given input.Input, o explain.Options) explain.Report {
 // LogTargets returns at most n containers whose last log lines belong in the evidence, the most informative first; more of them if
 // the logs that were read show that a retry failed because of an earlier attempt. Their pods exist; their logs may not.
 func LogTargets(given input.Input, o explain.Options, n int) []input.LogTarget {
+	return logTargets(facts.Of(given), o, n)
+}
+
+// LogTargetsWithOutput returns the LogTargets, or, if there are none, the container of a Job without failures whose log may say more:
+// of the newest pod that runs, or of one that succeeded and whose command hides its exit code.
+func LogTargetsWithOutput(given input.Input, o explain.Options, n int) []input.LogTarget {
 	in := facts.Of(given)
+	targets := logTargets(in, o, n)
+	if len(targets) > 0 || o.IsNarrow() || in.Job.Status.Failed > 0 || in.Job.DeletionTimestamp != nil {
+		return targets
+	}
+	if pod, container := podproblems.OutputOf(in); pod != nil {
+		targets = append(targets, input.LogTarget{Pod: pod.Name, Container: container, Output: true})
+	}
+	return targets
+}
+
+func logTargets(in *facts.Facts, o explain.Options, n int) []input.LogTarget {
 	var targets []input.LogTarget
 	add := func(p *input.Pod, c *input.Container) {
 		if len(targets) < n && c != nil && p.Node != "" && !c.NeverStarted() && (c.Waiting == "" || c.Before) {

@@ -204,18 +204,25 @@ func (r *Reader) readLogs(ctx context.Context, in *input.Input) {
 
 // readTails reads the logs that have not been read yet. It reports whether there was no error.
 func (r *Reader) readTails(ctx context.Context, in *input.Input) bool {
-	for _, target := range analysis.LogTargets(*in, r.options.Report, MaxLogs) {
+	targets := analysis.LogTargets
+	if !r.options.WithoutPodEvents { // It is about one Job.
+		targets = analysis.LogTargetsWithOutput
+	}
+	for _, target := range targets(*in, r.options.Report, MaxLogs) {
 		if slices.ContainsFunc(in.Logs, func(tail input.LogTail) bool { return tail.Pod == target.Pod && tail.Container == target.Container }) {
 			continue
 		}
 		tail, err := Tail(ctx, r.client, in.Job.Namespace, target, r.options.LogLines)
+		if err != nil && target.Output {
+			return false
+		}
 		if err != nil {
 			if gap := LogGap(ctx, r.client, in.Job.Namespace, in.Pods, target, err); gap != nil {
 				in.Gaps = append(in.Gaps, *gap)
 			}
 			return false
 		}
-		tail.Lines = secrets.RemoveFromLines(tail.Lines)
+		tail.Lines, tail.Repeated = secrets.RemoveFromLines(tail.Lines), secrets.Remove(tail.Repeated)
 		in.Logs = append(in.Logs, tail)
 	}
 	return true

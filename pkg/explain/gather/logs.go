@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // simulatedNode is the annotation of nodes that kwok simulates.
@@ -55,8 +56,11 @@ func WhyNoLog(node string, err error) string {
 		return "it is gone"
 	case KubeletFailure(err) != "" && node != "":
 		return fmt.Sprintf("the kubelet of node %s cannot be reached", node)
+	case kube.IsNotFound(err):
+		return wording.Join(" of node ", "the kubelet", node) + " does not have it"
 	}
-	return status.Status().Message
+	message, _, _ := strings.Cut(status.Status().Message, " ( pods/log ") // what a client adds to an answer without a message
+	return message
 }
 
 // KubeletFailure returns the reason why the API server could not reach the kubelet that serves a log, "" for any other error.
@@ -93,7 +97,9 @@ func Tail(ctx context.Context, client kube.Interface, namespace string, t input.
 	}
 	data = data[max(0, len(data)-logBytes):] // The end is the most informative part.
 	if text := strings.TrimRight(string(data), "\n"); text != "" {
-		tail.Lines, tail.After = meaning.Tail(strings.Split(text, "\n"), int(count))
+		lines := strings.Split(text, "\n")
+		tail.Lines, tail.After = meaning.Tail(lines, int(count))
+		tail.Repeated = meaning.Repeated(lines)
 	}
 	return tail, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,5 +30,40 @@ func TestSimulatedNodesHaveNoLogs(t *testing.T) {
 		pod.Name = "train-a"
 		gap := gather.LogGap(context.Background(), client, "ns", []*input.Pod{pod}, input.LogTarget{Pod: "train-a"}, unreachable)
 		assert.Equalf(t, (gap != nil), isGap, "%s: %v", annotation, gap)
+	}
+}
+
+// The log of a Job without trouble costs one request, no gap if it cannot be read, and nothing for several Jobs. docs/internals/adr/0033
+// has these numbers, which do not include the request for the Job.
+// Requirements: FCT-13
+func TestLogOfAContainerThatHasNotFailedCostsOneRequest(t *testing.T) {
+	complete := []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+	for name, tc := range map[string]struct {
+		phase     corev1.PodPhase
+		done      []batchv1.JobCondition
+		command   string
+		unread    bool
+		logs, all int
+	}{
+		"runs":                     {corev1.PodRunning, nil, "x", false, 1, 4},
+		"runs, without a log":      {corev1.PodRunning, nil, "x", true, 1, 4},
+		"is complete":              {corev1.PodSucceeded, complete, "x", false, 0, 4},
+		"is complete, and hides x": {corev1.PodSucceeded, complete, "x || true", false, 1, 5},
+	} {
+		job := train()
+		job.Spec.ManagedBy, job.Status.Conditions = nil, tc.done
+		job.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Command: []string{"sh", "-c", tc.command}}}
+		s := &server{pods: []corev1.Pod{pod("train-a", job.UID, func(p *corev1.Pod) { p.Status.Phase = tc.phase })}, logs: map[string]string{"train-a": "row 1\n"}}
+		if tc.unread {
+			s.logs = nil
+		}
+		in := read(t, s, job)
+		assert.Equalf(t, s.requests("/log?"), tc.logs, "%s: logs", name)
+		assert.Equalf(t, s.requests("/"), tc.all, "%s: requests", name)
+		assert.Equalf(t, len(in.Gaps), 0, "%s: gaps %v", name, in.Gaps)
+
+		s.asked = nil
+		gather.NewReader(s.client(t), gather.Options{LogLines: 10, WithoutPodEvents: true}).Read(t.Context(), job, nil, noon)
+		assert.Equalf(t, s.requests("/log?"), 0, "%s: one of several Jobs", name)
 	}
 }

@@ -209,6 +209,8 @@ type LogTail struct {
 	Pod, Container string
 	Lines          []string
 	After          int
+	// Repeated is the error that the log repeats at its end, "" if there is none.
+	Repeated string
 }
 
 // IsEmpty reports whether the log was read, and has no text at its end.
@@ -220,6 +222,8 @@ type LogTarget struct {
 	// Previous selects the run before the last restart. Restarts is the number of restarts, so that a target of another run differs.
 	Previous bool
 	Restarts int32
+	// Output is set for a container that has not failed: its log may say more, and no answer depends on it.
+	Output bool
 }
 
 // ExplainsWait reports whether the container has a waiting reason other than the two that every starting container has.

@@ -45,6 +45,7 @@ var catalogReaders = map[string]func(reason, message string) catalogAnswer{
 	},
 	"sandbox": startAnswer(sandboxes),
 	"volume":  startAnswer(volumes),
+	"devices": startAnswer(devices),
 	"stop": func(reason, message string) catalogAnswer {
 		return answerOf(OfStop(reason, message), stops, message, "the pod is terminating, as ")
 	},

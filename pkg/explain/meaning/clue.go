@@ -108,8 +108,9 @@ func (q *Clue) ownAdvice() string {
 func askedFor(q *Clue, c *Container) string {
 	for i := range asks {
 		if m := asks[i].phrase.FindStringSubmatch(q.Words); m != nil {
-			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.argumentsText(), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText()}
-			for n, group := range m[1:] {
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.argumentsText(), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText())}
+			groups := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
+			for n, group := range groups {
 				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
 			}
 			return wording.Insert(asks[i].advice, pairs...)
@@ -234,6 +235,12 @@ const (
 	ofServer    = "read the log of {server}, which failed to answer: the cause is there, not in this Job"
 )
 
+// rpcCode matches the code of a response of gRPC, and rpcCodes are the statuses of HTTP that mean the same.
+var (
+	rpcCode  = lazyregexp.New(`\bcode = (PermissionDenied|NotFound|Unimplemented|AlreadyExists|ResourceExhausted|Internal) desc = `)
+	rpcCodes = map[string]string{"PermissionDenied": "403", "NotFound": "404", "Unimplemented": "501", "AlreadyExists": "409", "ResourceExhausted": "429", "Internal": "500"}
+)
+
 // maxStatusLines is the number of lines at the end of a log that are searched for the status of a response.
 const maxStatusLines = 5
 
@@ -242,7 +249,7 @@ func responseStatus(q *Clue, c *Container) string {
 	lines := append(slices.Clone(q.Log[max(0, len(q.Log)-maxStatusLines):]), q.Words)
 	slices.Reverse(lines)
 	for _, line := range lines {
-		code := status.Group(line)
+		code := cmp.Or(status.Group(line), rpcCodes[rpcCode.Group(line)])
 		if code == "" {
 			continue
 		}

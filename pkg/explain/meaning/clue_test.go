@@ -79,3 +79,60 @@ func TestAdviceOfTheProgramIsRepeated(t *testing.T) {
 		}
 	}
 }
+
+// Errors of other systems have advice on what has to be created, changed or allowed there.
+//
+// Requirements: CLI-18
+func TestErrorsOfOtherSystemsHaveAdviceOfTheirClass(t *testing.T) {
+	c := Container{Name: "main", Image: "app:1", Arguments: []string{"run"}, Variables: []Variable{{Name: "BROKER", Value: "kafka:9092"}, {Name: "TOKEN", From: "key t of Secret s"}}}
+	for words, want := range map[string]string{
+		"UnknownTopicOrPartitionException": "create the topic before this Job",
+		"org.apache.kafka.common.errors.TopicAuthorizationException: Not authorized to access topics: [a]":                                          "ACL of the brokers: variable TOKEN",
+		"Unexpected response code: 403 (ACL not found)":                                                                                             "give the program a token that the servers know",
+		"READONLY You can't write against a read only replica.":                                                                                     "connect to the primary of the database",
+		"ERROR: cannot execute CREATE TABLE in a read-only transaction":                                                                             "connect to the primary of the database",
+		"psql: error: FATAL:  the database system is starting up":                                                                                   "wait until the database is ready",
+		"ERROR 1205 (HY000) at line 3: Lock wait timeout exceeded; try restarting transaction":                                                      "no other session holds the lock",
+		`ERROR:  database "app" is being accessed by other users`:                                                                                   "end the other sessions",
+		`ERROR:  extension "vector" is not available`:                                                                                               "has extension vector",
+		`ERROR: could not open extension control file "/usr/share/postgresql/14/extension/pg_cron.control": No such file or directory`:              "has extension pg_cron",
+		`The Deployment "web" is invalid: spec.selector: Invalid value: x: field is immutable`:                                                      "delete the object that the program changes",
+		"fatal: Remote branch v9 not found in upstream origin":                                                                                      "correct the branch or tag",
+		"remote: Repository not found.":                                                                                                             "a private one is not found without them: variable TOKEN",
+		"fatal: detected dubious ownership in repository at '/src'":                                                                                 "safe.directory",
+		`Get "https://reg:5000/v2/": http: server gave HTTP response to HTTPS client`:                                                               "use http:// for the server",
+		"400 The plain HTTP request was sent to HTTPS port":                                                                                         "use https:// for the server",
+		"remote error: tls: certificate required":                                                                                                   "client certificate",
+		"ERROR: No matching distribution found for foo==9":                                                                                          "version of the package",
+		`npm error Missing script: "migrate"`:                                                                                                       "package.json has migrate",
+		"botocore.exceptions.NoRegionError: You must specify a region.":                                                                             "AWS_REGION",
+		"An error occurred (ResourceNotFoundException) when calling the GetSecretValue operation: Secrets Manager can't find the specified secret.": "create what the program asks its cloud for",
+		"Cloud SQL Admin API has not been used in project 1 before or it is disabled.":                                                              "enable that API",
+		"Error: listen EADDRINUSE: address already in use :::8080":                                                                                  "use another port",
+		`{"error":{"type":"index_not_found_exception","reason":"no such index [jaeger-span]"}}`:                                                     "create index jaeger-span",
+		"rpc error: code = PermissionDenied desc = caller is not allowed":                                                                           "have the server allow this",
+		"rpc error: code = Unimplemented desc = unknown service x.Y":                                                                                "find out whether the server supports this request",
+		"The following options are required: [-c | --cluster]":                                                                                      "give container main in its command or args the options",
+		"Timeout waiting for topics after 120 seconds":                                                                                              "give it more than 120 seconds",
+	} {
+		text, _ := (&Clue{Words: words}).Advice(c)
+		if !strings.Contains(text, want) {
+			t.Errorf("%s: %q, want %q", words, text, want)
+		}
+	}
+}
+
+// Requirements: CLI-18
+func TestCommandShowsWhatKeepsALogEmpty(t *testing.T) {
+	for script, want := range map[string]string{
+		"make; curl -s -X POST https://api > /dev/null": "leave out what hides output in the command of container main (-s and > /dev/null)",
+		"curl -sS https://api":                          "",
+		"set -e; make":                                  "add set -x to its script",
+		"make":                                          "",
+	} {
+		got := (&Container{Name: "main", Arguments: []string{"sh", "-c", script}}).SilenceAdvice()
+		if !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", script, got, want)
+		}
+	}
+}

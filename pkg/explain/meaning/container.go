@@ -25,8 +25,10 @@ type Container struct {
 	Secrets []string
 	Mounts  []Mount
 	Account string
-	// User is the runAsUser of the container, "" if the template has none.
-	User string
+	// User is the runAsUser of the container, "" if the template has none. AlsoRoot are the other containers that ask for user 0 although
+	// runAsNonRoot does not allow it.
+	User     string
+	AlsoRoot []string
 	// Variables are the environment variables whose values the pod template has, and Sources the ConfigMaps and Secrets of envFrom.
 	Variables []Variable
 	Sources   []string
@@ -150,4 +152,52 @@ func endsInWord(text string) bool {
 func startsWithWord(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
 	return isWord(r) || r == '-' || r == '_' || r == '.'
+}
+
+var (
+	// silencers match what keeps the output of programs out of a log.
+	silencers = lazyregexp.New(`((?:2|&)?>>? ?/dev/null)\b|(?:^|\s)(--quiet|--silent)\b|\b(?:curl|wget)\b[^|;&\n]*? (-[a-zA-Z]*[sq][a-zA-Z]*)(?:\s|$)`)
+	// errexitFlag matches the flags of a shell, and errexit the commands in a script, with which it ends at the first command that fails.
+	errexitFlag = lazyregexp.New(`^-[a-z]{0,3}e[a-z]{0,3}$`)
+	errexit     = lazyregexp.New(`\bset -(?:[a-z]*e|o errexit)`)
+	// hidings match the end of a script that exits with 0 whatever its programs do.
+	hidings = lazyregexp.New(`(\|\| ?(?:true|:|exit 0|echo\b[^;|&\n]*))[\s;]*$|[;\n] *(exit 0|true|echo\b[^;|&\n]*)[\s;]*$|[^|](\| ?(?:tee|ts|cat)\b[^;|&\n]*)[\s;]*$`)
+)
+
+// endsAtError reports whether the container's script ends at the first command that fails.
+func (c *Container) endsAtError() bool {
+	last := len(c.Arguments) - 1
+	return last > 0 && strings.HasSuffix(c.Arguments[0], "sh") && (slices.ContainsFunc(c.Arguments[:last], errexitFlag.MatchString) || errexit.MatchString(c.Arguments[last]))
+}
+
+// HidesExit returns the end of the container's script that hides the exit code of its programs, such as "|| true"; "" if it hides none.
+func (c *Container) HidesExit() string {
+	if len(c.Arguments) == 0 {
+		return ""
+	}
+	script := c.Arguments[len(c.Arguments)-1]
+	end := strings.TrimSpace(hidings.Group(script))
+	isOr, isPipe := strings.HasPrefix(end, "||"), strings.HasPrefix(end, "|")
+	if !isOr && isPipe && strings.Contains(script, "pipefail") || !isPipe && c.endsAtError() {
+		return "" // Only a success comes so far.
+	}
+	return wording.Cut(end, maxCommand)
+}
+
+// SilenceAdvice returns advice on what keeps errors out of the log of a container, "" if its command has nothing like that.
+func (c *Container) SilenceAdvice() string {
+	script, hide := strings.Join(c.Arguments, " "), []string(nil)
+	for _, m := range silencers.FindAllStringSubmatch(script, -1) {
+		if what := m[1] + m[2] + m[3]; !slices.Contains(hide, what) && !strings.Contains(m[3], "S") { // curl -S prints errors.
+			hide = append(hide, what)
+		}
+	}
+	var all []string
+	if len(hide) > 0 {
+		all = append(all, fmt.Sprintf("leave out what hides output in the command of container %s (%s)", c.Name, wording.Enumerate(hide, "and")))
+	}
+	if c.endsAtError() {
+		all = append(all, "add set -x to its script, which then prints each command: its shell ends at the first one that fails (set -e)")
+	}
+	return strings.Join(all, ", and ")
 }

@@ -20,6 +20,7 @@ const (
 	NotOnNode          TroubleKind = "NotOnNode"          // the image is not on the node, and imagePullPolicy is Never
 	Unreachable        TroubleKind = "Unreachable"        // the registry does not answer
 	RegistryUnknown    TroubleKind = "RegistryUnknown"    // the host name of the registry has no address
+	RegistryPlain      TroubleKind = "RegistryPlain"      // the registry has no TLS
 	RegistryTLS        TroubleKind = "RegistryTLS"        // the registry's certificate is not accepted
 	RegistryFails      TroubleKind = "RegistryFails"      // the registry responds with an internal error
 	Vulnerable         TroubleKind = "Vulnerable"         // the registry blocks images with vulnerabilities, or without a scan
@@ -32,6 +33,8 @@ const (
 	BlobsDenied        TroubleKind = "BlobsDenied"        // the server that has the layers denies access
 	NoDiskSpace        TroubleKind = "NoDiskSpace"        // the node has no disk space for the image
 	PullsThrottled     TroubleKind = "PullsThrottled"     // the kubelet limits the rate of pulls
+	WindowsImage       TroubleKind = "WindowsImage"       // the image is not for the Windows of the node
+	Unexplained        TroubleKind = "Unexplained"        // the image is not pulled, and no message says why
 	Image              TroubleKind = "Image"              // other trouble with an image
 )
 
@@ -42,7 +45,7 @@ var images = []row[TroubleKind]{
 		patterns: re(`(?i)toomanyrequests|too many requests|pull rate limit|rate limit exceeded|\b429\b`),
 		brief:    "rate limit",
 		text:     "cannot be pulled: the registry's rate limit is exceeded",
-		advice:   "pull the image with an account (imagePullSecrets), which has a higher limit, or from a mirror of the registry; the kubelet retries automatically",
+		advice:   "pull the image with an account, which has a higher limit (a Secret in {secrets}), or from a mirror of {registry}" + retried,
 	},
 	{
 		kind:     PullsThrottled,
@@ -55,16 +58,25 @@ var images = []row[TroubleKind]{
 		kind:     NotOnNode,
 		patterns: re(`is not present with pull policy of Never`),
 		brief:    "not on the node",
-		text:     "is not present on the node, and imagePullPolicy is Never",
-		advice:   "load the image onto the node, or {recreate} with imagePullPolicy IfNotPresent",
+		text:     "is not present on {node}, and imagePullPolicy is Never",
+		advice:   "load the image onto {node} ({load}), or {recreate} with imagePullPolicy IfNotPresent, with which the kubelet pulls it from its registry",
 	},
 	{
 		kind: NoPlatform,
-		patterns: re(`(?i)no match for platform|no matching manifest for|no image found in (?:manifest list|image index) for architecture|` +
-			`does not match the specified platform|cannot be used on this platform|-based image is incompatible with a \S+ host`),
-		brief:  "no image for the platform",
-		text:   "cannot be pulled: it does not exist for the platform of the node",
-		advice: "build the image for the platform (operating system and architecture) of the nodes, too, or have the pods run on nodes of its platform (nodeSelector kubernetes.io/os and kubernetes.io/arch)",
+		patterns: re(`(?i)no matching manifest for (?P<detail>[\w/.]+)`, `(?i)no image found in (?:manifest list|image index) for architecture "(?P<detail>[^"]+)"`,
+			`(?i)no match for platform|no supported platform found|does not match the specified platform|cannot be used on this platform|-based image is incompatible with a \S+ host`),
+		yieldsTo: []TroubleKind{WindowsImage},
+		complete: true,
+		brief:    "no image for the platform",
+		text:     "cannot be pulled: it does not exist for the platform of {node}{(detail)}",
+		advice:   "build the image for the platform (operating system and architecture) of the nodes, too, or have the pods run on nodes of its platform (nodeSelector kubernetes.io/os and kubernetes.io/arch)",
+	},
+	{
+		kind:     WindowsImage,
+		patterns: re(`(?i)no matching manifest for windows/|no match for platform\b.*\bwindows|for architecture "[^"]*".*, OS "windows"|image operating system "linux" cannot be used`),
+		brief:    "node runs Windows",
+		text:     "cannot be pulled: it does not exist for Windows, which {node} runs",
+		advice:   "keep the pods of an image for Linux off nodes with Windows: {recreate} with nodeSelector kubernetes.io/os: linux; an image for Windows has to fit the version of {node} (node.kubernetes.io/windows-build)",
 	},
 	{
 		kind:     Signature,
@@ -79,7 +91,7 @@ var images = []row[TroubleKind]{
 		patterns: re(`no space left on device`),
 		brief:    "no disk space",
 		text:     "cannot be pulled: the node has no disk space left for it",
-		advice:   "free disk space on the node, or have the pod run on another one",
+		advice:   "free disk space on {node}, or have the pod run on another one",
 	},
 	{
 		kind: LayerDamaged,
@@ -88,21 +100,21 @@ var images = []row[TroubleKind]{
 		keepsEnd: true,
 		brief:    "damaged layer",
 		text:     "cannot be pulled: a layer arrives truncated or damaged",
-		advice:   "check the registry, and the proxies and mirrors between it and the node: one of them truncates or changes the download; the kubelet retries automatically",
+		advice:   "check the registry, and the proxies and mirrors between it and the node: one of them truncates or changes the download" + retried,
 	},
 	{
 		kind:     ContentMissing,
 		patterns: re(`content digest \S+: not found|failed to get reader from content store`),
 		brief:    "layer lost on the node",
 		text:     "cannot be unpacked: the container runtime of its node has lost a layer",
-		advice:   "remove the image from the node (crictl rmi) and restart its container runtime, so that it pulls the layers again, or have the pod run on another node",
+		advice:   "remove the image from {node} (crictl rmi) and restart its container runtime, so that it pulls the layers again, or have the pod run on another node",
 	},
 	{
 		kind:     WebPage,
 		patterns: re(`unexpected media type text/html`),
 		brief:    "no registry",
 		text:     "cannot be pulled: a web page comes in place of its registry's answer",
-		advice:   "check the name of the registry, and the proxies between it and the node, one of which may ask for a login; then remove the image from the node (crictl rmi)",
+		advice:   "check the name of the registry, and the proxies between it and the node, one of which may ask for a login; then remove the image from {node} (crictl rmi)",
 	},
 	{
 		kind:     OldManifest,
@@ -116,32 +128,42 @@ var images = []row[TroubleKind]{
 		patterns: re(`unexpected status code https?://(?P<name>[^/\s]+)/(?:[^v]|v[^2])\S*: 40[13]\b`),
 		brief:    "layers denied",
 		text:     "cannot be pulled: {name}, which has its layers, denies access",
-		advice:   "let the nodes download from {name}: a proxy, a firewall or an expired signature (the clock of the node) may be in the way; the kubelet retries automatically",
+		advice:   "let the nodes download from {name}: a proxy, a firewall or an expired signature (the clock of {node}) may be in the way" + retried,
+	},
+	{
+		kind:     RegistryPlain,
+		patterns: re(`server gave HTTP response to HTTPS client`),
+		brief:    "registry without TLS",
+		text:     "cannot be pulled: its registry {registry} has no TLS (server gave HTTP response to HTTPS client)",
+		complete: true,
+		advice:   "have the container runtime of the nodes use http for {registry} (containerd: /etc/containerd/certs.d/{registry}/hosts.toml, K3s: registries.yaml, CRI-O: insecure in registries.conf), or give the registry a certificate" + retried,
 	},
 	{
 		kind:     RegistryTLS,
-		patterns: re(`x509: (?P<detail>certificate has expired or is not yet valid|.+)`, `http: (?P<detail>server gave HTTP response to HTTPS client)`, `tls: |certificate `),
+		patterns: re(`x509: (?P<detail>certificate has expired or is not yet valid|.+)`, `tls: |certificate `),
+		yieldsTo: []TroubleKind{RegistryPlain},
 		keepsEnd: true,
 		brief:    "TLS of the registry",
 		text:     "cannot be pulled: TLS to its registry failed",
-		advice:   "have the container runtime of the nodes trust the certificate of the registry, or correct the certificate",
+		advice: "have the container runtime of {node} trust the authority of the certificate (ca in /etc/containerd/certs.d/{registry}/hosts.toml of containerd; registries.yaml of K3s), " +
+			"or correct the certificate: its names, its dates and the clock of {node}" + retried,
 	},
 	{
 		kind: Unreachable,
 		patterns: re(`(?:"https?://(?P<name>[^/"]+)/[^"]*".*?)?(?P<detail>dial tcp \S+ (?:connect: )?[a-z/ ]+)$`, `no such host|in name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|`+
 			`TLS handshake timeout|connection reset|context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`),
-		yieldsTo: []TroubleKind{RegistryTLS, RegistryUnknown},
+		yieldsTo: []TroubleKind{RegistryTLS, RegistryPlain, RegistryUnknown},
 		keepsEnd: true,
 		brief:    "registry unreachable",
 		text:     "cannot be pulled: its registry{in brackets} cannot be reached",
-		advice:   "check the name of the registry{in brackets}, and DNS, proxy and firewall of the node; the kubelet retries automatically",
+		advice:   "check the name of the registry{in brackets}, and DNS, proxy and firewall of {node}" + retried,
 	},
 	{
 		kind:     RegistryUnknown,
 		patterns: re(`lookup (?P<name>\S+?)(?: on \S+)?: `),
 		brief:    "unknown registry",
 		text:     "cannot be pulled: the host name of its registry, {name}, cannot be resolved on the node",
-		advice:   "check the name of the registry, and whether the node can resolve it; the kubelet retries automatically",
+		advice:   "check the name of the registry, and whether the node can resolve it" + retried,
 	},
 	{
 		kind: Unauthorized,
@@ -153,7 +175,7 @@ var images = []row[TroubleKind]{
 		text:     "cannot be pulled: the registry denied access",
 		note:     "credentials are missing or wrong, or the repository does not exist",
 		bareNote: "credentials are missing (no imagePullSecrets), or the repository does not exist",
-		advice:   "give the pods credentials for the registry (imagePullSecrets of the pod template, or of its service account), and check the image's name",
+		advice:   "give the pods credentials for the registry: a Secret of type kubernetes.io/dockerconfigjson in {secrets}; and check the image's name",
 	},
 	{
 		kind:     Unauthenticated,
@@ -163,7 +185,7 @@ var images = []row[TroubleKind]{
 		text:     "cannot be pulled: the registry denied access",
 		note:     "credentials are missing or wrong",
 		bareNote: "credentials are missing: the pod has no imagePullSecrets",
-		advice:   "give the pods credentials for the registry (imagePullSecrets of the pod template, or of its service account), and check the image's name",
+		advice:   "give the pods credentials for the registry: a Secret of type kubernetes.io/dockerconfigjson in {secrets}; and check the image's name",
 	},
 	{
 		kind: CloudRegistry,
@@ -188,7 +210,7 @@ var images = []row[TroubleKind]{
 		keepsEnd: true,
 		brief:    "registry error",
 		text:     "cannot be pulled: its registry answers with an error",
-		advice:   "check the registry; the kubelet retries automatically",
+		advice:   "check the registry" + retried,
 	},
 	{
 		kind: Vulnerable, // in the words of Harbor
@@ -197,7 +219,7 @@ var images = []row[TroubleKind]{
 		brief: "vulnerabilities",
 		text:  "cannot be pulled: its registry blocks vulnerable images (severity {name} or worse)",
 		advice: "see the scan of the image in the registry: wait for its end, push an image without these vulnerabilities, or have the administrator of " +
-			"the registry's project exempt them; the kubelet retries automatically",
+			"the registry's project exempt them" + retried,
 	},
 	{
 		kind:     RegistryPolicy, // Harbor responds with 412, and containerd leaves out why.
@@ -207,22 +229,22 @@ var images = []row[TroubleKind]{
 		brief:    "blocked by policy",
 		text:     "cannot be pulled: a policy of its registry, such as one on vulnerabilities, blocks it",
 		advice: "see the scan of the image in the registry, and the policies of its project there: push an image that they allow, or have the administrator of " +
-			"the project change them; the kubelet retries automatically",
+			"the project change them" + retried,
 	},
 	{
 		kind:     ImageNotFound,
 		patterns: re(`(?i)manifest unknown|not found|manifest for \S+ not found|\b404\b`),
 		yieldsTo: []TroubleKind{NoPlatform, Unauthorized, RepositoryNotFound, ContentMissing, WebPage}, // containerd ends "no match for platform in manifest" with "not found".
 		brief:    "image not found",
-		text:     "cannot be pulled: it does not exist in the registry",
-		advice:   "run an image that exists; or push this one, and the Job goes on",
+		text:     "cannot be pulled: {tag} does not exist in the registry",
+		advice:   "run an image that exists{tags}, or push this one" + retried,
 	},
 	{
 		kind:     RepositoryNotFound,
 		patterns: re(`(?i)name unknown|repository (?:with name )?\S+ (?:does not exist|not found)`),
 		brief:    "repository not found",
 		text:     "cannot be pulled: its repository does not exist in the registry",
-		advice:   "correct the name of the image; or push it, and the Job goes on",
+		advice:   "correct the name of the image, or push it" + retried,
 	},
 	{
 		kind: ShortName,
@@ -237,8 +259,16 @@ var images = []row[TroubleKind]{
 		keepsEnd: true,
 		brief:    "image",
 		text:     "cannot be pulled",
-		advice:   "the events of the pod have the whole message; the kubelet retries automatically",
+		advice:   "the events of the pod have the whole message, and pulling the image on {node} shows the error again (crictl pull {image})" + retried,
 	},
+}
+
+// unexplained is an image that the kubelet does not pull, without a message that says why.
+var unexplained = row[TroubleKind]{
+	kind:   Unexplained,
+	brief:  "no reason known",
+	text:   "cannot be pulled",
+	advice: "find the reason, which no event has{reports}, on {node}: in the log of its kubelet or container runtime, or by pulling the image there (crictl pull {image}); without a registry that has it, load it there ({load}), or set a mirror in the runtime's configuration",
 }
 
 // failedImage is the beginning of the kubelet's message about an image that it cannot pull.
@@ -247,6 +277,11 @@ var failedImage = lazyregexp.New(`^(?:Back-off pulling|Failed to pull|Failed to 
 // FailedImage returns the image that the kubelet cannot pull according to the message; "" if the message is about something
 // else.
 func FailedImage(message string) string { return failedImage.Group(strings.TrimSpace(message)) }
+
+// PulledImage returns the image that a kubelet begins to pull, from the message of its event.
+func PulledImage(message string) string {
+	return strings.Trim(strings.TrimPrefix(message, "Pulling image "), `" `)
+}
 
 // OfImage returns the reason why an image cannot be pulled, from the reason and message of a waiting container, or from the
 // message of an event; nil if it is unknown.

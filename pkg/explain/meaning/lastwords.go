@@ -67,7 +67,11 @@ func (l *logLine) sign() LineSign {
 
 // words returns the message at a position; if that only counts errors, with the first of them, which is below it.
 func (l *logLines) words(i int) string {
-	text := strings.TrimPrefix(strings.ReplaceAll(l.at(i).text, "\t", " "), "Caused by: ")
+	text := strings.ReplaceAll(l.at(i).text, "\t", " ")
+	text = text[len(introduction.FindString(text)):]
+	if className.MatchString(text) { // Its package says nothing.
+		text = text[strings.LastIndexByte(text, '.')+1:]
+	}
 	if bareName.MatchString(text) {
 		text = strings.TrimSuffix(text, ":")
 	}
@@ -185,8 +189,11 @@ var (
 	outcome = lazyregexp.New(`^(?:[\w-]+: )?(?:[A-Za-z]+(?: \(\d+\))?: |\[[A-Z]+\] |[A-Z]+ )?[\w '"()-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$|^(?:[\w-]+: )?(?:(?i:error|fatal): )?failed to [^:]+(?:: failed to [^:]+)*$|` +
 		`^(?:[A-Za-z]+\W+)?(?:Error (?:during [\w ]+|executing (?:process|command)\b.*)|\d+ [\w/]+ (?:could not be \w+|failed))\W*$|The requested URL returned error: \d+$|\bafter \d+ (?:attempts|tries|retries)\W*(?:, exiting \S+)?$`)
 	exception = lazyregexp.New(`^[\w.]+(?:Error|Exception)$`)
-	bareName  = lazyregexp.New(`\b(?:Error|Exception):?$`)
-	place     = lazyregexp.New(`\bError in [\w ]+ \([^)]*\)$`)
+	// introduction is before the name of an exception, and className is that name without a message.
+	introduction = lazyregexp.New(`^(?:Exception in thread "[^"]*" |(?:Caused by|Unhandled exception|Uncaught(?: exception)?): ?)?`)
+	className    = lazyregexp.New(`^[\w.$]*(?:Error|Exception):?$`)
+	bareName     = lazyregexp.New(`\b\w*(?:Error|Exception):?$`)
+	place        = lazyregexp.New(`\bError in [\w ]+ \([^)]*\)$`)
 )
 
 // beneath returns the position of the error that the one at a position follows from: of a wrapper, the line of the program that
@@ -300,6 +307,18 @@ func WithoutMarks(lines []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !strings.ContainsFunc(line, isWord) })
 }
 
+// frame matches a frame of a stack of Java, .NET, Node.js or ClickHouse.
+var frame = lazyregexp.New(`^\s+at \S.*[)\d]$|^\s*\.\.\. \d+ (?:more|common frames)|^\s*\d+\. .*@ 0x[\da-f]+$`)
+
+// WithoutFrames returns the lines of WithoutMarks that are no frames of a stack, or all of them if there are no others.
+func WithoutFrames(lines []string) []string {
+	lines = WithoutMarks(lines)
+	if other := slices.DeleteFunc(slices.Clone(lines), frame.MatchString); len(other) > 0 {
+		return other
+	}
+	return lines
+}
+
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // lastWords returns the end of a message that wraps errors, its most specific part.
@@ -309,4 +328,47 @@ func lastWords(message string) string {
 		words = strings.TrimSuffix(words, "'")
 	}
 	return strings.TrimSpace(words)
+}
+
+// ErrorIn returns the last error in a log that a program has ended, "" if there is none, or if it is about what is there already, as a
+// script may expect that.
+func ErrorIn(lines []string) string {
+	at := telling(lines)
+	if at < 0 || readLine(lines[at]).kind != lineAlarm {
+		return ""
+	}
+	if words := linesOf(lines).words(at); !Collides(words) {
+		return words
+	}
+	return ""
+}
+
+// changing matches the parts of a line that differ each time: numbers, times and ids.
+var changing = lazyregexp.New(`[0-9a-f]*\d[0-9a-f.:-]*`)
+
+// Repeated returns the last error that a log has several times, without its level; "" if there is none, or if other lines follow it: a
+// program tries in vain, again and again.
+func Repeated(raw []string) string {
+	lines, times := linesOf(raw), map[string]int{}
+	isError := func(i int) bool {
+		kind := lines.at(i).kind
+		return (kind == lineAlarm || kind == lineMurmur) && !lines.at(i).isDetail()
+	}
+	for i := range raw {
+		if isError(i) {
+			times[changing.ReplaceAllString(lines.at(i).text, "0")]++
+		}
+	}
+	for i, others := len(raw)-1, 0; i >= 0 && others < maxPlainLines && len(times) > 0; i-- {
+		switch line := lines.at(i); {
+		case line.kind == lineSuccess:
+			return ""
+		case isError(i) && times[changing.ReplaceAllString(line.text, "0")] > 1:
+			text := lines.words(i)
+			return strings.TrimLeft(text[len(level.FindString(text)):], " :]")
+		case line.kind > lineHint:
+			others++
+		}
+	}
+	return ""
 }

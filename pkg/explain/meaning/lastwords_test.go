@@ -219,3 +219,26 @@ func BenchmarkLastLine(b *testing.B) {
 		}
 	}
 }
+
+// Requirements: FCT-13
+func TestErrorThatALogRepeats(t *testing.T) {
+	for log, want := range map[string]string{
+		`2020-05-19T07:46:31.590Z [ERROR] Failure: calling /agent/self: err="Unexpected response code: 403 (ACL not found)"
+2020-05-19T07:46:31.590Z [INFO]  Retrying in 1s
+2020-05-19T07:46:32.601Z [ERROR] Failure: calling /agent/self: err="Unexpected response code: 403 (ACL not found)"
+2020-05-19T07:46:32.601Z [INFO]  Retrying in 1s`: "Failure: calling /agent/self: Unexpected response code: 403 (ACL not found)",
+		"nc: bad address 'db'\nwaiting\nnc: bad address 'db'\nwaiting":                            "nc: bad address 'db'",
+		"error: connection refused\nerror: connection refused\nConnected to db":                   "",
+		"error: connection refused\nwriting row 1\nwriting row 2":                                 "",
+		"error: a failed\nerror: a failed\n1 row\n2 rows\n3 rows\n4 rows\n5 rows\n6 rows\n7 rows": "",
+		"row 1\nrow 2": "",
+		"":             "",
+	} {
+		assert.Equalf(t, Repeated(strings.Split(log, "\n")), want, "%s", log)
+	}
+}
+
+// Requirements: CLI-18
+func TestExceptionWithoutAMessageIsItsClass(t *testing.T) {
+	assert.Equal(t, LastLine([]string{"Caused by: org.apache.kafka.common.errors.UnknownTopicOrPartitionException:"}), "UnknownTopicOrPartitionException")
+}

@@ -35,6 +35,8 @@ type Trouble struct {
 	Detail string `json:"detail,omitempty"`
 	// NoPullSecrets reports whether the registry denies access to a pod without imagePullSecrets.
 	NoPullSecrets bool `json:"noPullSecrets,omitempty"`
+	// Pod is about the pod and its image.
+	Pod Where `json:"-"`
 	// SeenAt is when the kubelet last missed the object or the key, if that is so long ago that it may exist by now.
 	SeenAt time.Time `json:"seenAt,omitzero"`
 }
@@ -80,7 +82,7 @@ func re(patterns ...string) []*lazyregexp.Regexp {
 }
 
 // subjects are the rows of all files.
-var subjects = [][]row[TroubleKind]{images, volumes, {attaching}, sandboxes, stops, webhooks}
+var subjects = [][]row[TroubleKind]{images, {unexplained}, volumes, {attaching}, sandboxes, devices, stops, webhooks}
 
 func rowOf(kind TroubleKind) *row[TroubleKind] {
 	for _, rows := range subjects {
@@ -186,8 +188,19 @@ func (t *Trouble) Text(volume string) string {
 
 // Advice returns advice on the trouble; volume is as in Text.
 func (t *Trouble) Advice(volume string) string {
+	if t.Pod.Lost != "" {
+		return t.fill(createLost, volume)
+	}
 	r := rowOf(t.Kind)
 	return t.fill(t.byTime(r.advice, r.wasAdvice), volume)
+}
+
+// retried is the end of advice on what a kubelet tries again.
+const retried = "; the kubelet retries automatically"
+
+// LateAdvice is Advice on a pod that is gone, which no kubelet tries to start.
+func (t *Trouble) LateAdvice(volume string) string {
+	return strings.TrimSuffix(t.Advice(volume), retried)
 }
 
 // byTime returns was if the trouble may be over by now.
@@ -211,11 +224,21 @@ func (t *Trouble) Note() string {
 	if t == nil {
 		return ""
 	}
-	if t.NoPullSecrets {
-		return cmp.Or(rowOf(t.Kind).bareNote, rowOf(t.Kind).note)
+	switch r := rowOf(t.Kind); {
+	case t.Pod.Lost != "":
+		return t.fill(lostSecret, "")
+	case t.NoPullSecrets:
+		return t.fill(cmp.Or(r.bareNote, r.note), "")
+	default:
+		return t.fill(r.note, "")
 	}
-	return rowOf(t.Kind).note
 }
+
+// What adds to the text of an image whose pull secret does not exist, and advice.
+const (
+	lostSecret = "its pull secret {lost} does not exist"
+	createLost = "create Secret {lost} of type kubernetes.io/dockerconfigjson, with credentials for the registry, or correct {secrets}" + retried
+)
 
 // maxDetail is the maximum number of characters of a message within a clause.
 const maxDetail = 100
@@ -238,10 +261,10 @@ func (t *Trouble) fill(template, volume string) string {
 	if t.Name != "" {
 		network, service, inService, inBrackets = "network plugin "+t.Name, "its Service "+t.Name, " (Service "+t.Name+")", " ("+t.Name+")"
 	}
-	return wording.Insert(template,
-		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{detail}", wording.Shorten(t.Detail, maxDetail), "{volume}", volume,
+	return wording.Insert(template, append(t.Pod.words(),
+		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{detail}", wording.Shorten(t.Detail, maxDetail), "{(detail)}", wording.InBrackets(t.Detail), "{volume}", volume,
 		"{class}", wording.Join(" ", "SecretProviderClass", t.Class), "{object}", object, "{kind and name}", wording.Join(" ", t.Object, t.Name),
-		"{network}", network, "{service}", service, "{in service}", inService)
+		"{network}", network, "{service}", service, "{in service}", inService)...)
 }
 
 // objects maps the kinds of objects in messages.

@@ -370,7 +370,7 @@ func (e *KnownError) Text() string {
 // Advice returns advice on the error, with the variable that the program has its subject from.
 func (e *KnownError) Advice(c Container) string {
 	text := e.advice(c)
-	host, _, _ := strings.Cut(e.Subject, ":")
+	host, _, _ := strings.Cut(e.Host(), ":")
 	if name := cmp.Or(c.variableWith(e.Subject), c.variableWith(host)); name != "" && !strings.Contains(text, name) {
 		text += fmt.Sprintf("; variable %s of container %s has it", name, c.Name)
 	}

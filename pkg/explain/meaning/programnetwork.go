@@ -3,6 +3,7 @@ package meaning
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
@@ -41,7 +42,9 @@ var (
 	// AKS and OpenShift.
 	apiServer = lazyregexp.New(`^(?:kubernetes\.default\b\S*(?: .*)?$|(?:10\.(?:96|43|100|0)\.0\.1|10\.152\.183\.1|172\.(?:20|30)\.0\.1):443$)`)
 	// external matches a host outside of the cluster, by its domain.
-	external = lazyregexp.New(`^(?:[\w-]+\.)+(?:com|org|net|io|dev|ai|cloud|app|co|gov|edu|de|fr|eu|uk|cn|us|sh)(?::\d+)?(?: |$)`)
+	external = lazyregexp.New(`^(?:(?:[\w-]+\.)+(?:com|org|net|io|dev|ai|cloud|app|co|gov|edu|de|fr|eu|uk|cn|us|sh)|(?:[\w-]+\.){2,}(?:internal|local|lan|corp|example|test))(?::\d+)?(?: |$)`)
+	// manyLabels matches a host with more labels than the name of a Service or of its pod has; of a Service, its domain is left out before.
+	manyLabels = lazyregexp.New(`^(?:[\w-]+\.){3,}[\w-]+(?::\d+)?(?: |$)`)
 	// private matches an address of a private network.
 	private = lazyregexp.New(`^(?:10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|^\[`)
 	// address matches an IP address.
@@ -50,12 +53,42 @@ var (
 
 // isExternal reports whether a host is outside of the cluster.
 func isExternal(host string) bool {
-	return external.MatchString(host) || address.MatchString(host) && !private.MatchString(host)
+	return isForeign(host) || address.MatchString(host) && !private.MatchString(host)
+}
+
+// isForeign reports whether a host name can be none of the cluster.
+func isForeign(host string) bool {
+	return !ofService.MatchString(host) && !address.MatchString(host) && (external.MatchString(host) || manyLabels.MatchString(host))
 }
 
 // MayBeService reports whether a host may be a Service of the cluster.
 func MayBeService(host string) bool {
-	return !external.MatchString(host) && !address.MatchString(host) && !ownPod.MatchString(host)
+	return host != "" && !isForeign(host) && !address.MatchString(host) && !ownPod.MatchString(host)
+}
+
+var (
+	// ofService matches what follows the namespace in the name of a Service, and podOfSet the name of a pod of a StatefulSet.
+	ofService = lazyregexp.New(`\.svc(?:\.[\w.-]+)?(?::\d+)?(?: |$)`)
+	podOfSet  = lazyregexp.New(`^(.+)-\d+$`)
+	// serviceName matches the name of a Service.
+	serviceName = lazyregexp.New(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
+)
+
+// ServiceOf returns the Service that a host names, and its namespace, "" for that of the pod; both are "" if the host is none.
+func ServiceOf(host string) (service, namespace string) {
+	if !MayBeService(host) {
+		return "", ""
+	}
+	name, _, _ := strings.Cut(host, " ")
+	name, _, _ = strings.Cut(ofService.ReplaceAllString(name, ""), ":")
+	parts := strings.Split(name, ".")
+	if set := podOfSet.Group(parts[0]); set != "" && (len(parts) == 3 || len(parts) == 2 && strings.HasPrefix(set, parts[1])) {
+		parts = parts[1:]
+	}
+	if len(parts) > 2 || slices.ContainsFunc(parts, func(part string) bool { return !serviceName.MatchString(part) }) {
+		return "", ""
+	}
+	return parts[0], strings.Join(parts[1:], "")
 }
 
 // IsOfAPIServer reports whether the error is about the address of the API server, which runs before any Job.
@@ -95,17 +128,41 @@ func nameAdvice(e *KnownError, c Container) string {
 		return "{recreate} with dnsPolicy ClusterFirstWithHostNet: pods on the host network use the DNS of their node, which has no names of Services"
 	case c.NodeDNS && e.isOfCluster():
 		return "{recreate} with dnsPolicy ClusterFirst: its pods use the DNS of their node, which has no names of Services"
-	case external.MatchString(e.Subject):
-		return fmt.Sprintf("check host name %s, and whether the cluster's DNS resolves names outside of the cluster (its upstream servers) and the pod can reach it", e.Subject)
+	case c.NodeDNS && c.HostNetwork:
+		return fmt.Sprintf("check host name %s, and the DNS of the pod's node (its /etc/resolv.conf): pods on the host network use it, unless their dnsPolicy is ClusterFirstWithHostNet", e.Host())
+	case c.NodeDNS && e.Subject != "":
+		return fmt.Sprintf("check host name %s, and the DNS of the pod's node (its /etc/resolv.conf), which pods use with dnsPolicy Default", e.Host())
+	case isForeign(e.Subject):
+		return fmt.Sprintf("check host name %s, and whether the cluster's DNS resolves names outside of the cluster (its upstream servers) and the pod can reach it", e.Host())
 	case e.Subject != "":
-		return fmt.Sprintf("check host name %s: whether its Service exists in that namespace, and whether the pod can reach the cluster's DNS", e.Subject)
+		return fmt.Sprintf("check host name %s: whether its Service exists in that namespace, and whether the pod can reach the cluster's DNS", e.Host())
 	}
 	return "check the host name: whether its Service exists in that namespace, and whether the pod can reach the cluster's DNS"
 }
 
+// NoDNS is at the end of the subject of an error about a name for which no DNS server answered.
+const NoDNS = " (no answer from its DNS server)"
+
+// dnsFails matches the end of a lookup that no DNS server answered.
+var dnsFails = lazyregexp.New(`\blookup \S+ ?(?:on \S+)?: (?:read udp \S+: )?(?:i/o timeout|read: connection refused|connect: connection refused)`)
+
+// readName removes the root of the domain from the name, and notes that no DNS server answered.
+func readName(e *KnownError, line string) {
+	if e.Subject = strings.TrimSuffix(e.Subject, "."); e.Subject != "" && dnsFails.MatchString(line) {
+		e.Subject += NoDNS
+	}
+}
+
+// Host returns the subject without remarks.
+func (e *KnownError) Host() string {
+	host, _, _ := strings.Cut(e.Subject, " (")
+	return host
+}
+
 // isOfCluster reports whether the subject may be the name of a Service.
 func (e *KnownError) isOfCluster() bool {
-	return e.Subject != "" && (!strings.Contains(e.Subject, ".") || strings.Contains(e.Subject+".", ".svc."))
+	host := e.Host()
+	return host != "" && (!strings.Contains(host, ".") || strings.Contains(host+".", ".svc."))
 }
 
 var (
@@ -144,6 +201,7 @@ var networkErrors = []errorRow{
 			{"no such host", lazyregexp.New(`(?i)no such host is known(?:\. \(([^\s():]+))?|no such host`), nil},
 			{"servname", lazyregexp.New(`(?i)nodename nor servname provided`), nil},
 		},
+		read:    readName,
 		subject: hostInLine,
 		brief:   "unresolved host",
 		named:   "host name %s could not be resolved",
@@ -197,6 +255,7 @@ var networkErrors = []errorRow{
 			{"timed out", lazyregexp.New(`(?i)connection timed out|\b(?:operation|download|connect|read) timed out`), nil},
 			{"etimedout", lazyregexp.New(`\bETIMEDOUT(?: ([^\s:,]+):(\d+))?`), nil},
 			{"mysql server on", lazyregexp.New(`MySQL server on '([^']+)' \(110\)`), nil},
+			{"tried connecting to", lazyregexp.New(`Tried connecting to \[\('([^']+)', (\d+)\)\]\. Last error: timed out`), nil}, // Cassandra
 			{"timeout connecting", lazyregexp.New(`Timeout connecting to server`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorNameResolution, ErrorNoRoute},

@@ -25,6 +25,8 @@ type Refusal struct {
 	Lacks []string `json:"lacks,omitempty"`
 	// Fields are the fields of the pod template that OpenShift does not allow, such as runAsUser.
 	Fields []string `json:"fields,omitempty"`
+	// Account is the ServiceAccount of the pods, if the refusal depends on its rights; "" if it is unknown.
+	Account string `json:"account,omitempty"`
 	// Injected are the containers, or the fields of an invalid pod, that the refusal is about if none of them is in the pod template.
 	Injected []string `json:"injected,omitempty"`
 	// Webhook is the reason why a webhook cannot be called; nil if it is unknown.
@@ -59,6 +61,8 @@ const (
 	RefusalWebhook        RefusalKind = "AdmissionWebhook"
 	RefusalWebhookDown    RefusalKind = "AdmissionWebhookDown" // it cannot be called
 	RefusalEtcdFull       RefusalKind = "EtcdFull"
+	RefusalPriorityScope  RefusalKind = "PriorityScope" // its priority class needs a quota
+	RefusalNodeSelector   RefusalKind = "NodeSelector"  // it contradicts that of the namespace
 	RefusalForbidden      RefusalKind = "Forbidden"
 	RefusalInvalid        RefusalKind = "Invalid"
 	RefusalOther          RefusalKind = "Other"
@@ -68,7 +72,6 @@ const (
 	correctTemplate = "read the message, and {recreate} with a corrected pod template (it is immutable)"
 	thenRetried     = "; the controller then retries automatically"
 	resolveIt       = "if the pod template is at fault, {recreate}; otherwise the controller creates the pods once nothing refuses them"
-	addConstraint   = "oc adm policy add-scc-to-user SCC -z SERVICEACCOUNT"
 	webhookCommand  = "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"
 )
 
@@ -130,6 +133,24 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 		text:     "RuntimeClass {name} does not exist",
 		advice:   "create RuntimeClass {name}, or {recreate} with another runtimeClassName" + thenRetried,
 		command:  "kubectl get runtimeclasses",
+	},
+	{
+		kind:     RefusalPriorityScope,
+		patterns: re(`^insufficient quota to match these scopes: \[?\{?(?P<detail>PriorityClass[^}\]]*(?:\])?)`),
+		complete: true,
+		brief:    "priority without a quota",
+		text:     "the namespace has no ResourceQuota for their priority class ({detail}), which needs one",
+		advice:   "{recreate} with another priorityClassName, or without one; or create a ResourceQuota with a scopeSelector for the priority class in the namespace" + thenRetried,
+		command:  "kubectl get resourcequota -n {namespace}",
+	},
+	{
+		kind:     RefusalNodeSelector,
+		patterns: re(`^(?P<detail>pod node label selector (?:conflicts with its namespace node label selector|labels conflict with its namespace whitelist))`),
+		complete: true,
+		brief:    "nodeSelector of the namespace",
+		text:     "{detail}",
+		advice:   "{recreate} with a nodeSelector that agrees with the annotation scheduler.alpha.kubernetes.io/node-selector of the namespace, or have that changed" + thenRetried,
+		command:  "kubectl get namespace {namespace} -o yaml",
 	},
 	{
 		kind:     RefusalNamespace,
@@ -229,57 +250,6 @@ func OfRefusal(message string) *Refusal {
 		r.Message, r.Fields = violations(withoutUnusable(r.Message))
 	}
 	return r
-}
-
-// Parts of OpenShift's message that say nothing about the pod: constraints that its ServiceAccount may not use, and lists in
-// Go's syntax before a sentence about one of their elements.
-var (
-	unusable = lazyregexp.New(`(?:, )?provider "?[^":]+"?: Forbidden: not usable by user or serviceaccount(?:, provider \S+$)?`)
-	goList   = lazyregexp.New(`Invalid value: \[\][a-z0-9]+\{([^}]*)\}: (?:(\d+) (is not an allowed group))?`)
-)
-
-func withoutUnusable(message string) string {
-	if list, found := strings.CutPrefix(message, "["); found {
-		message = strings.TrimSuffix(list, "]")
-	}
-	return strings.TrimPrefix(goList.ReplaceAllString(unusable.ReplaceAllString(message, ""), "Invalid value: $1: $3"), ", ")
-}
-
-// violation matches the beginning of a violation in OpenShift's message: the path of a field, and its value.
-var violation = lazyregexp.New(`(?:, |\s|^)(?:provider "?[^":]+"?: )?[.a-z]*[\w.\[\]]*\.(\w+)(?:\[\d+\])?: Invalid value: ("[^"]*"|[^\s:]+): `)
-
-// merelyForbids matches the reason of a violation that says no more than that the value is not allowed.
-var merelyForbids = lazyregexp.New(`\bnot allowed(?: to be used)?$`)
-
-// setByOpenShift are the fields that OpenShift sets to a permitted value if they are not set.
-var setByOpenShift = []string{"runAsUser", "runAsGroup", "fsGroup", "supplementalGroups", "seLinuxOptions", "level"}
-
-// violations returns OpenShift's message with only the last part of each path, "runAsUser 65532 (must be in the ranges: …)", and the
-// fields; the message as it is if it has no paths.
-func violations(message string) (text string, fields []string) {
-	all := violation.FindAllStringSubmatchIndex(message, -1)
-	var parts []string
-	for i, at := range all {
-		end := len(message)
-		if i+1 < len(all) {
-			end = all[i+1][0]
-		}
-		field, value, why := message[at[2]:at[3]], message[at[4]:at[5]], strings.Trim(message[at[1]:end], " ,")
-		if merelyForbids.MatchString(why) {
-			why = ""
-		}
-		part := strings.TrimSpace(field + " " + value + wording.InBrackets(why))
-		if !slices.ContainsFunc(parts, func(other string) bool { return strings.HasPrefix(other+" ", field+" "+value+" ") }) {
-			parts = append(parts, part)
-		}
-		if !slices.Contains(fields, field) {
-			fields = append(fields, field)
-		}
-	}
-	if len(parts) == 0 {
-		return message, nil
-	}
-	return strings.Join(parts, ", "), fields
 }
 
 func (r *Refusal) row() *row[RefusalKind] { return rowIn(refusals, r.Kind) }
@@ -396,8 +366,8 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 			text = "{recreate} " + r.settings("the pod") + "; or " + text
 		}
 		return text, webhookCommand
-	case r.Kind == RefusalSCC && slices.ContainsFunc(r.Fields, func(field string) bool { return !slices.Contains(setByOpenShift, field) }):
-		text = "let the ServiceAccount of its pods use a security context constraint (SCC) that allows them: " + addConstraint + "; or " + r.fill("leave {fields} out of the pod template")
+	case r.Kind == RefusalSCC:
+		text = r.constraintAdvice(namespace)
 	case len(r.invalidFields()) > 0:
 		text = r.correctField()
 	case r.limitedNumber() != "" && r.neverFits() == "":
@@ -438,6 +408,10 @@ func (r *Refusal) fill(template string) string {
 	if r.Namespace != "" {
 		inNamespace = " in namespace " + r.Namespace
 	}
+	account := "its ServiceAccount"
+	if r.Account != "" {
+		account = "ServiceAccount " + r.Account
+	}
 	detail, fields := cmp.Or(r.shortMessage(), "the pod template"), cmp.Or(wording.Enumerate(r.Fields, "and"), "the values that the message names")
-	return wording.Insert(template, "{fields}", fields, "{name}", r.By, "{in namespace}", inNamespace, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{few}", wording.EnumerateFew(r.Lacks), "{settings}", r.settings("its containers"), "{detail}", detail, "{bounds}", r.bounds())
+	return wording.Insert(template, "{fields}", fields, "{name}", r.By, "{in namespace}", inNamespace, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{few}", wording.EnumerateFew(r.Lacks), "{account}", account, "{settings}", r.settings("its containers"), "{detail}", detail, "{bounds}", r.bounds())
 }

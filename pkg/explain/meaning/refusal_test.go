@@ -25,11 +25,11 @@ func refusalCases() map[string]refusalCase {
 		creating + `violates PodSecurity "baseline:v1.30": host namespaces (hostNetwork=true)`: {RefusalPodSecurity, "baseline:v1.30", "hostNetwork=true"},
 		// bitnami/sealed-secrets#1119
 		creating + `unable to validate against any security context constraint: [provider "anyuid": Forbidden: not usable by user or serviceaccount, provider restricted-v2: .spec.securityContext.fsGroup: Invalid value: []int64{1001}: 1001 is not an allowed group, spec.containers[0].securityContext.runAsUser: Invalid value: 1001: must be in the ranges: [1000680000, 1000689999], provider "restricted": Forbidden: not usable by user or serviceaccount, provider "nonroot": Forbidden: not usable by user or serviceaccount]`: {RefusalSCC, "",
-			"no security context constraint allows fsGroup 1001 (is not an allowed group), runAsUser 1001 (must be in the ranges: [1000680000, 1000689999])"},
+			"its ServiceAccount has no SCC for fsGroup 1001 (is not an allowed group), runAsUser 1001 (must be in the ranges: [1000680000, 1000689999])"},
 		// cockroachdb/cockroach-operator#479
 		creating + `unable to validate against any security context constraint: [provider restricted: .spec.securityContext.fsGroup: Invalid value: []int64{10001}: 10001 is not an allowed group spec.containers[0].securityContext.runAsUser: Invalid value: 10001: must be in the ranges: [1000620000, 1000629999]]`: {RefusalSCC, "", "runAsUser 10001 (must be in the ranges: [1000620000, 1000629999])"},
 		// rabbitmq/cluster-operator#488
-		creating + `unable to validate against any security context constraint: []`: {RefusalSCC, "", "no security context constraint allows the pod template"},
+		creating + `unable to validate against any security context constraint: []`: {RefusalSCC, "", "its ServiceAccount has no SCC for the pod template"},
 		creating + `[maximum cpu usage per Container is 2, but limit is 4, maximum memory usage per Container is 4Gi, but limit is 8Gi, maximum ephemeral-storage usage per Container is 10Gi, but limit is 20Gi]`: {RefusalLimitRange, "",
 			"per Container is 10Gi, but limit is 20Gi]"},
 		creating + `error looking up service account batch/reports: serviceaccount "reports" not found`:                                              {RefusalServiceAccount, "reports", "ServiceAccount reports in namespace batch does not exist"},
@@ -177,4 +177,32 @@ func TestOneWarningSufficesIfItsCauseDoesNotPassWithinSeconds(t *testing.T) {
 	} {
 		assert.Equal(t, IsDecisive("FailedAttachVolume", message), want, message)
 	}
+}
+
+// Requirements: PND-05
+func TestConstraintOfOpenShiftIsGrantedToTheAccountOfThePods(t *testing.T) {
+	const hostPath = `pods "x-1" is forbidden: unable to validate against any security context constraint: [spec.volumes[0]: Invalid value: "hostPath": hostPath volumes are not allowed to be used`
+	const user = `pods "x-1" is forbidden: unable to validate against any security context constraint: [spec.containers[0].securityContext.runAsUser: Invalid value: 1001: must be in the ranges: [1000680000, 1000689999]]`
+	for _, c := range []struct{ message, account, text, advice string }{
+		{
+			hostPath + "]", "default", `ServiceAccount default has no SCC for volumes "hostPath"`,
+			"{recreate} with the serviceAccountName of an account that may use a security context constraint (SCC) that allows them, such as hostmount-anyuid (oc adm policy who-can use scc hostmount-anyuid): without one, its pods use ServiceAccount default; or leave volumes out of the pod template",
+		},
+		{
+			hostPath + " spec.containers[0].securityContext.privileged: Invalid value: true: Privileged containers are not allowed]", "loader", `ServiceAccount loader has no SCC for volumes "hostPath", privileged true`,
+			"let ServiceAccount loader use a security context constraint (SCC) that allows them, such as privileged (oc adm policy add-scc-to-user privileged -z loader -n batch); or leave volumes and privileged out of the pod template",
+		},
+		{
+			user, "loader", "runAsUser 1001",
+			"leave runAsUser out of the pod template, so that OpenShift sets permitted values; or let ServiceAccount loader use a security context constraint (SCC) that allows them, such as anyuid (oc adm policy add-scc-to-user anyuid -z loader -n batch)",
+		},
+		{user, "a; rm -r .", "its ServiceAccount has no SCC for", "leave runAsUser out"},
+	} {
+		r := OfRefusal(c.message).Of(c.account)
+		advice, command := r.Advice("batch")
+		assert.Contains(t, r.Text(), c.text)
+		assert.Contains(t, advice, c.advice)
+		assert.Equal(t, command, "kubectl get securitycontextconstraints")
+	}
+	assert.Equal(t, OfRefusal(`pods "x-1" is forbidden: exceeded quota: team`).Of("loader").Account, "")
 }

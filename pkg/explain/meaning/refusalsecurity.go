@@ -2,7 +2,11 @@ package meaning
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -23,19 +27,19 @@ var securityRefusals = []row[RefusalKind]{
 		kind:       RefusalSCC,
 		patterns:   re(`^unable to validate against any security context constraint: (?P<detail>.*)`),
 		brief:      "no SCC allows it",
-		text:       "no security context constraint allows {detail}",
+		text:       "{account} has no SCC for {detail}",
 		complete:   true,
-		advice:     "leave {fields} out of the pod template, so that OpenShift sets permitted values; or let the ServiceAccount of its pods use a security context constraint (SCC) that allows them: " + addConstraint,
-		whole:      true,
+		advice:     "leave {fields} out of the pod template",
 		command:    "kubectl get securitycontextconstraints",
+		whole:      true,
 		ofTemplate: true,
 	},
 	{
 		kind:       RefusalPSP,
 		patterns:   re(`^unable to validate against any pod security policy: \[?(?P<detail>.*?)\]?$`),
 		brief:      "no PodSecurityPolicy allows it",
-		text:       "no PodSecurityPolicy that its ServiceAccount may use allows the pod template",
-		advice:     "let the ServiceAccount of its pods use a PodSecurityPolicy that allows them (verb use, by a Role), or {recreate} without what the message names",
+		text:       "{account} may use no PodSecurityPolicy that allows the pod template",
+		advice:     "let {account} use a PodSecurityPolicy that allows them (verb use, by a Role), or {recreate} without what the message names",
 		command:    "kubectl get podsecuritypolicies",
 		ofTemplate: true,
 	},
@@ -122,4 +126,104 @@ func securityCheckNamed(text string) *securityCheck {
 		}
 	}
 	return nil
+}
+
+// Parts of OpenShift's message that say nothing about the pod: constraints that its ServiceAccount may not use, and lists in
+// Go's syntax before a sentence about one of their elements.
+var (
+	unusable = lazyregexp.New(`(?:, )?provider "?[^":]+"?: Forbidden: not usable by user or serviceaccount(?:, provider \S+$)?`)
+	goList   = lazyregexp.New(`Invalid value: \[\][a-z0-9]+\{([^}]*)\}: (?:(\d+) (is not an allowed group))?`)
+)
+
+func withoutUnusable(message string) string {
+	if list, found := strings.CutPrefix(message, "["); found {
+		message = strings.TrimSuffix(list, "]")
+	}
+	return strings.TrimPrefix(goList.ReplaceAllString(unusable.ReplaceAllString(message, ""), "Invalid value: $1: $3"), ", ")
+}
+
+// violation matches the beginning of a violation in OpenShift's message: the path of a field, and its value.
+var violation = lazyregexp.New(`(?:, |\s|^)(?:provider "?[^":]+"?: )?[.a-z]*[\w.\[\]]*\.(\w+)(?:\[\d+\])?: Invalid value: ("[^"]*"|[^\s:]+): `)
+
+// merelyForbids matches the reason of a violation that says no more than that the value is not allowed.
+var merelyForbids = lazyregexp.New(`\bnot allowed(?: to be used)?$`)
+
+// setByOpenShift are the fields that OpenShift sets to a permitted value if they are not set.
+var setByOpenShift = []string{"runAsUser", "runAsGroup", "fsGroup", "supplementalGroups", "seLinuxOptions", "level"}
+
+// violations returns OpenShift's message with only the last part of each path, "runAsUser 65532 (must be in the ranges: …)", and the
+// fields; the message as it is if it has no paths.
+func violations(message string) (text string, fields []string) {
+	all := violation.FindAllStringSubmatchIndex(message, -1)
+	var parts []string
+	for i, at := range all {
+		end := len(message)
+		if i+1 < len(all) {
+			end = all[i+1][0]
+		}
+		field, value, why := message[at[2]:at[3]], message[at[4]:at[5]], strings.Trim(message[at[1]:end], " ,")
+		if merelyForbids.MatchString(why) {
+			why = ""
+		}
+		part := strings.TrimSpace(field + " " + value + wording.InBrackets(why))
+		if !slices.ContainsFunc(parts, func(other string) bool { return strings.HasPrefix(other+" ", field+" "+value+" ") }) {
+			parts = append(parts, part)
+		}
+		if !slices.Contains(fields, field) {
+			fields = append(fields, field)
+		}
+	}
+	if len(parts) == 0 {
+		return message, nil
+	}
+	return strings.Join(parts, ", "), fields
+}
+
+// Of sets the ServiceAccount of the refused pods if the refusal depends on its rights.
+func (r *Refusal) Of(account string) *Refusal {
+	isName := len(validation.IsDNS1123Subdomain(account)) == 0 // It may come from a forged bundle.
+	if isName && (r.Kind == RefusalSCC || r.Kind == RefusalPSP) {
+		r.Account = account
+	}
+	return r
+}
+
+// constraints are the security context constraints that OpenShift brings, the narrowest first, with the fields of a pod that each allows and
+// restricted-v2 does not.
+var constraints = []struct {
+	name   string
+	allows []string
+}{
+	{"anyuid", []string{"runAsUser", "runAsGroup", "fsGroup", "supplementalGroups"}},
+	{"hostnetwork-v2", []string{"hostNetwork", "hostPort"}},
+	{"hostmount-anyuid", []string{"volumes", "runAsUser", "runAsGroup", "fsGroup", "supplementalGroups"}},
+	{"hostaccess", []string{"hostNetwork", "hostPort", "hostPID", "hostIPC", "volumes"}},
+}
+
+// constraint returns the narrowest constraint of OpenShift that allows the fields.
+func (r *Refusal) constraint() string {
+	for _, c := range constraints {
+		if !slices.ContainsFunc(r.Fields, func(field string) bool { return !slices.Contains(c.allows, field) }) && len(r.Fields) > 0 {
+			return c.name
+		}
+	}
+	return "privileged"
+}
+
+// constraintAdvice returns advice on what OpenShift does not allow: the ServiceAccount default should not get more rights,
+// as all pods have it that name none.
+func (r *Refusal) constraintAdvice(namespace string) (text string) {
+	allow := fmt.Sprintf("a security context constraint (SCC) that allows them, such as %s", r.constraint())
+	switch r.Account {
+	case "":
+		text = "let the ServiceAccount of its pods use " + allow
+	case "default":
+		text = fmt.Sprintf("{recreate} with the serviceAccountName of an account that may use %s (oc adm policy who-can use scc %s): without one, its pods use ServiceAccount default", allow, r.constraint())
+	default:
+		text = fmt.Sprintf("let ServiceAccount %s use %s (oc adm policy add-scc-to-user %s -z %s -n %s)", r.Account, allow, r.constraint(), r.Account, namespace)
+	}
+	if slices.ContainsFunc(r.Fields, func(field string) bool { return !slices.Contains(setByOpenShift, field) }) {
+		return text + "; or " + r.fill(r.row().advice)
+	}
+	return r.fill(r.row().advice) + ", so that OpenShift sets permitted values; or " + text
 }

@@ -27,6 +27,7 @@ const (
 	BridgeAddress   TroubleKind = "BridgeAddress"   // the bridge of the network plugin has the address of another network
 	HostPortTaken   TroubleKind = "HostPortTaken"   // another program on the node has the host port
 	WindowsVersion  TroubleKind = "WindowsVersion"  // the image is for another version of Windows, or for Linux
+	OnWindows       TroubleKind = "OnWindows"       // the node runs Windows, which reports an error
 	Sandbox         TroubleKind = "Sandbox"         // other trouble with the sandbox
 )
 
@@ -39,7 +40,7 @@ var sandboxes = []row[TroubleKind]{
 			`failed to request IPs|failed to allocate (?:IP|address)|IPAM .*(?:full|exhausted)|not enough IPs|ranges are exhausted`),
 		brief:  "no IP address",
 		text:   "{network} has no IP address left for it",
-		advice: "free IP addresses, or give the network plugin a larger range; the kubelet retries automatically",
+		advice: "free IP addresses, or give the network plugin a larger range" + retried,
 	},
 	{
 		kind: NetworkNotReady,
@@ -49,14 +50,14 @@ var sandboxes = []row[TroubleKind]{
 				`(?:multus|cilium)\.sock: connect|127\.0\.0\.1:(?:50051|10090): connect`),
 		brief:  "network not ready",
 		text:   "the network plugin of its node is not ready",
-		advice: "check the pods of the network plugin on the node",
+		advice: "check the pods of the network plugin on {node}, and their logs",
 	},
 	{
 		kind:     NetworkDenied,
 		patterns: re(`connection is unauthorized|\(add\): .*: Unauthorized$`),
 		brief:    "network unauthorized",
 		text:     "the API server rejects {network} as unauthorized",
-		advice:   "restart the pod of the network plugin on the node, which renews its token, and check the plugin's ClusterRole",
+		advice:   "restart the pod of the network plugin on {node}, which renews its token, and check the plugin's ClusterRole",
 	},
 	{
 		kind:     NetworkMissing,
@@ -80,14 +81,14 @@ var sandboxes = []row[TroubleKind]{
 		keepsEnd: true,
 		brief:    "sandbox image",
 		text:     "the sandbox image {name} cannot be pulled on its node",
-		advice:   "import image {name} on the node (ctr -n k8s.io images import), have its container runtime pull it from a mirror or with credentials, or name another image in the runtime's configuration (sandbox_image)",
+		advice:   "import image {name} on {node} (ctr -n k8s.io images import), have its container runtime pull it from a mirror or with credentials, or name another image in the runtime's configuration (sandbox_image)",
 	},
 	{
 		kind:     SandboxRegistry,
 		patterns: re(`(?i)failed to (?:get|pull|start) (?:sandbox )?image "(?P<key>[^"]+)".*"https?://(?P<name>[^/"]+)/[^"]*": (?P<detail>(?:dial|read|proxyconnect) tcp .+|net/http: .+|EOF|context deadline exceeded.*)$`),
 		brief:    "sandbox image",
 		text:     "its node does not reach {name} for the sandbox image {key}",
-		advice:   "let the node reach {name} (network, DNS, firewall, or a proxy for its container runtime), configure a mirror of it, or import image {key} on the node; the kubelet retries automatically",
+		advice:   "let the node reach {name} (network, DNS, firewall, or a proxy for its container runtime), configure a mirror of it, or import image {key} on {node}" + retried,
 	},
 	{
 		kind: NetworkPlugin,
@@ -97,7 +98,7 @@ var sandboxes = []row[TroubleKind]{
 		keepsEnd: true,
 		brief:    "network plugin",
 		text:     "{network} failed",
-		advice:   "check the pods of the network plugin on the node",
+		advice:   "check the pods of the network plugin on {node}, and their logs",
 	},
 	{
 		kind:     RuntimeSlow,
@@ -105,14 +106,14 @@ var sandboxes = []row[TroubleKind]{
 		yieldsTo: []TroubleKind{NetworkPlugin, SandboxImage, SandboxRegistry},
 		brief:    "runtime timed out",
 		text:     "the container runtime of its node timed out creating its sandbox",
-		advice:   "lower the load of the node (its disk above all), or restart its container runtime; the kubelet retries automatically",
+		advice:   "lower the load of {node} (its disk above all), or restart its container runtime" + retried,
 	},
 	{
 		kind:     RuntimeBusy,
 		patterns: re(`failed to reserve sandbox name`, `The container name \S+ is already in use by container`),
 		brief:    "runtime busy",
 		text:     "its node's container runtime still works on an earlier attempt to create its sandbox",
-		advice:   "lower the load of the node (its disk above all), or restart its container runtime; the kubelet retries automatically",
+		advice:   "lower the load of {node} (its disk above all), or restart its container runtime" + retried,
 	},
 	{
 		kind:     SandboxMemory,
@@ -127,28 +128,28 @@ var sandboxes = []row[TroubleKind]{
 		complete: true,
 		brief:    "sandbox ends",
 		text:     "the first process of its sandbox ends at once (final child's pid from pipe: EOF)",
-		advice:   "check the memory limit of the pod and its unit (128Mi, not 128m), which may be too low for the runtime; otherwise restart the container runtime of the node, or update it; the kubelet retries automatically",
+		advice:   "check the memory limit of the pod and its unit (128Mi, not 128m), which may be too low for the runtime; otherwise restart the container runtime of {node}, or update it" + retried,
 	},
 	{
 		kind:     SandboxDisk,
 		patterns: re(`no space left on device`),
 		brief:    "node's disk full",
 		text:     "its node has no disk space left for its sandbox",
-		advice:   "free disk space on the node (or inodes), or have the pod run on another one; the kubelet retries automatically",
+		advice:   "free disk space on {node} (or inodes), or have the pod run on another one" + retried,
 	},
 	{
 		kind:     CgroupDrivers,
 		patterns: re(`expected cgroupsPath to be of format "slice:prefix:name" for systemd cgroups`),
 		brief:    "cgroup drivers",
 		text:     "kubelet and container runtime of its node use different cgroup drivers",
-		advice:   "set the same cgroup driver on the node for both: cgroupDriver systemd of the kubelet goes with SystemdCgroup = true of containerd; then restart them",
+		advice:   "set the same cgroup driver on {node} for both: cgroupDriver systemd of the kubelet goes with SystemdCgroup = true of containerd; then restart them",
 	},
 	{
 		kind:     RuntimeMissing,
 		patterns: re(`exec: "(?P<name>[^"]+)": executable file not found in \$PATH`),
 		brief:    "no {name}",
 		text:     "its node lacks the program {name}, which its container runtime calls",
-		advice:   "install {name} on the node (nvidia-container-runtime is in the NVIDIA Container Toolkit), or {recreate} with another runtimeClassName, or have the pod run on another node",
+		advice:   "install {name} on {node} (nvidia-container-runtime is in the NVIDIA Container Toolkit), or {recreate} with another runtimeClassName, or have the pod run on another node",
 	},
 	{
 		kind:     ResolvMissing,
@@ -163,7 +164,7 @@ var sandboxes = []row[TroubleKind]{
 		complete: true,
 		brief:    "bridge {name}",
 		text:     "bridge {name} of its node does not have the address {detail}, as the node's range of pod addresses has changed",
-		advice:   "delete the bridge on the node (ip link delete {name}), and the network plugin creates it again; a restart of the node does that, too",
+		advice:   "delete the bridge on {node} (ip link delete {name}), and the network plugin creates it again; a restart of {node} does that, too",
 	},
 	{
 		kind:     HostPortTaken,
@@ -180,12 +181,26 @@ var sandboxes = []row[TroubleKind]{
 		advice:   "keep its pods on nodes that fit the image: {recreate} with nodeSelector kubernetes.io/os: linux, or node.kubernetes.io/windows-build for the version of Windows; or run an image for the version of the nodes",
 	},
 	{
+		kind:     OnWindows,
+		patterns: re(inWindows...),
+		yieldsTo: []TroubleKind{WindowsVersion, NetworkPlugin, NoAddress, SandboxImage, SandboxRegistry, SandboxDisk},
+		brief:    "node runs Windows",
+		text:     "{node} (Windows) cannot create its sandbox",
+		advice:   "if its image is for Linux, {recreate} with nodeSelector kubernetes.io/os: linux, which keeps its pods off nodes with Windows; for Windows, leave out what is for Linux only, such as runAsUser (windowsOptions.runAsUserName takes its place)",
+	},
+	{
 		kind:     Sandbox,
 		keepsEnd: true,
 		brief:    "sandbox",
 		text:     "its sandbox cannot be created",
-		advice:   "look for the error in the logs of the network plugin and of the container runtime on the node; the kubelet retries automatically",
+		advice:   "look for the error in the logs of the network plugin and of the container runtime on {node}" + retried,
 	},
+}
+
+// inWindows matches an error of the Host Compute Service of Windows, without the JSON that follows it.
+var inWindows = []string{
+	`failure in a Windows system call: (?P<detail>.+?)\.?(?: extra info: .*)?$`,
+	`\bhcs(?:shim)?::\w[\w:]*[^:]*: (?P<detail>.+?)\.?(?:: unknown)?(?: \(?extra info: .*)?$`,
 }
 
 // plugin matches the name of the network plugin that failed.

@@ -2,7 +2,6 @@ package meaning
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,10 +24,14 @@ type Unfit struct {
 	// Holder is a pod of the Job that has the host port on its node, "" if none is known.
 	Holder string `json:"holder,omitempty"`
 	// Rule is the only rule of the pod template for pod affinity or anti-affinity, such as app=db, by kubernetes.io/hostname, or for topology
-	// spread; "" if there is another number of rules.
-	Rule string `json:"rule,omitempty"`
+	// spread, "" if there is another number of rules; its node affinity, with the keys in Labels; or its toleration for other taints of the key.
+	Rule   string   `json:"rule,omitempty"`
+	Labels []string `json:"-"`
 	// Pinned is the only node that the pod template allows, "" if it may allow several.
 	Pinned string `json:"pinned,omitempty"`
+	// Of is the number of all nodes, 0 if it is unknown, and IsHelpless is set if none of them has room even without other pods.
+	Of         int32 `json:"-"`
+	IsHelpless bool  `json:"-"`
 	// Message is the scheduler's message.
 	Message string `json:"message"`
 }
@@ -137,7 +140,7 @@ var unfits = []unfitRow{
 		patterns:     re(`volume node affinity conflict|PersistentVolume's node affinity|no available volume zone|\bpv "[^"]+" node affinity doesn't match`),
 		text:         "volume node affinity{(claim)}",
 		nodes:        [2]string{"cannot use its volume{(claim)}", "cannot use its volume{(claim)}"},
-		advice:       "make room for the pod where its volume is{(claim)}, or use a volume in a zone that has room; a StorageClass with volumeBindingMode WaitForFirstConsumer creates volumes where their pods fit",
+		advise:       volumeNodeAdvice,
 		isAboutClaim: true,
 	},
 	{
@@ -272,7 +275,10 @@ var unfits = []unfitRow{
 const uncordon = "uncordon a node (kubectl uncordon), or wait until its maintenance is over"
 
 // available is the beginning of the list of reasons in kube-scheduler's message (framework.FitError).
-var available = lazyregexp.New(`^(?:.* Origin reason is \S+: )?\d+/\d+ nodes are (?:un)?available: `)
+var available = lazyregexp.New(`^(?:.* Origin reason is \S+: )?\d+/(\d+) nodes are (?:un)?available: `)
+
+// helpless matches the number of nodes on which no other pods could make room, at the end of the message.
+var helpless = lazyregexp.New(`(\d+) Preemption is not helpful for scheduling`)
 
 // noneOf is the same for reasons that stand alone.
 const noneOf = "0/0 nodes are available: "
@@ -282,7 +288,7 @@ var counted = lazyregexp.New(`^(\d+) (.+)$`)
 
 // afterReasons are the beginnings of kube-scheduler's text about preemption, and about the resource claims that it could
 // free.
-var afterReasons = []string{". preemption: ", " preemption: ", ", preemption: ", ". no new claims to deallocate", " no new claims to deallocate"}
+var afterReasons = []string{". still not schedulable", ". preemption: ", " preemption: ", ", preemption: ", ". no new claims to deallocate", " no new claims to deallocate"}
 
 // UnfitsOf parses the reasons why no node can take a pod from the scheduler's message (condition PodScheduled or event
 // FailedScheduling), in the order of the message. A text in an unknown format is one reason of the kind Other.
@@ -307,8 +313,11 @@ func UnfitsOf(message string) []Unfit {
 		reasons = append(reasons, part)
 	}
 	out := make([]Unfit, len(reasons))
+	of := available.Group(message)
+	nodes, _ := strconv.ParseInt(of, 10, 32)
 	for i, reason := range reasons {
 		out[i] = unfitOf(reason)
+		out[i].Of, out[i].IsHelpless = int32(nodes), nodes > 0 && helpless.Group(message) == of
 	}
 	return out
 }
@@ -357,33 +366,6 @@ func (u *Unfit) Text(claims []Claim) string {
 	return wording.Quoted(wording.Shorten(u.Message, maxMessage))
 }
 
-// Sentences returns the reasons as clauses with their numbers of nodes, such as "2 nodes are cordoned" and "3 lack free cpu"; claims
-// belong to the pod, one and many are the words for nodes.
-func Sentences(all []Unfit, claims []Claim, one, many string) (out []string) {
-	hasWord := false // The first number has the word for nodes.
-	for i := range all {
-		u := &all[i]
-		r, nodes := u.row(), wording.Plural(u.Nodes, one, many)
-		switch {
-		case u.Nodes == 0, r.nodes[0] == "" && r.text != "": // It does not depend on the node.
-			out = append(out, u.Text(claims))
-		case r.text == "":
-			out = append(out, nodes+": "+u.Text(claims))
-		default:
-			if hasWord {
-				nodes = wording.Thousands(u.Nodes)
-			}
-			hasWord = true
-			is := r.nodes
-			if t := u.stateTaint(); t != nil {
-				is, _ = u.byState(t)
-			}
-			out = append(out, u.fill(nodes+" "+wording.Form(u.Nodes, is[0], is[1]), claims))
-		}
-	}
-	return out
-}
-
 // Brief returns the reason after its number of nodes: "3 Insufficient cpu".
 func (u *Unfit) Brief(claims []Claim) string {
 	if u.Nodes == 0 {
@@ -420,16 +402,10 @@ func (u *Unfit) fill(template string, claims []Claim) string {
 	if u.Name != "" {
 		claim, inClaim, taint = "claim "+u.Name, " (claim "+u.Name+")", " {"+u.Name+"}"
 		selector = "nodeSelector (" + u.Name + ")"
+	} else if u.Rule != "" {
+		selector = "node affinity (" + u.Rule + ")"
 	}
 	return wording.Insert(template, "{name}", u.Name, "{(rule)}", wording.InBrackets(u.Rule), "{ name}", spaced(u.Name), "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning)
-}
-
-// selectorAdvice returns advice on a nodeSelector or an affinity that no node matches.
-func selectorAdvice(u *Unfit, _ []Claim) string {
-	if u.Name == "" {
-		return "compare nodeSelector and affinity of the pod with the labels of the nodes"
-	}
-	return fmt.Sprintf("correct the nodeSelector %s of the pod template, or give a node that label", u.Name)
 }
 
 // assigned is the scheduler's message about a pod that it has assigned to a node.

@@ -117,6 +117,33 @@ func TestUnknownReasonKeepsTheSchedulersWords(t *testing.T) {
 	}
 }
 
+// What all nodes lack is one reason, so that a single node does not read as two.
+//
+// Requirements: PND-01
+func TestResourcesThatAllNodesLackAreOneReason(t *testing.T) {
+	for message, want := range map[string]string{
+		"0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient memory.":                                              "the only node lacks free cpu and memory",
+		"0/3 nodes are available: 3 Insufficient cpu, 3 Insufficient memory, 3 Too many pods.":                             "3 nodes lack free cpu and memory, 3 run as many pods as they may",
+		"0/5 nodes are available: 1 node(s) had untolerated taint {a: b}, 4 Insufficient cpu, 4 Insufficient memory.":      "1 node has an untolerated taint {a: b}, 4 lack free cpu and memory",
+		"0/3 nodes are available: 3 Insufficient cpu, 1 Insufficient memory.":                                              "3 nodes lack free cpu, 1 lacks free memory",
+		"0/1 nodes are available: 1 Too many pods, 1 Insufficient cpu.":                                                    "the only node runs as many pods as it may, it lacks free cpu",
+		"0/1 nodes are available: 1 node(s) had untolerated taint {node.kubernetes.io/not-ready: }.":                       "the only node is not ready (taint node.kubernetes.io/not-ready)",
+		"0/2 nodes are available: 1 Insufficient cpu, 1 Insufficient memory. preemption: 0/2 nodes are available: 2 No x.": "1 node lacks free cpu, 1 lacks free memory",
+	} {
+		assert.Equal(t, strings.Join(Sentences(UnfitsOf(message), nil, "node", "nodes"), ", "), want, message)
+	}
+}
+
+// Requirements: PND-01
+func TestNothingIsToBeFreedIfNoPodsAreInTheWay(t *testing.T) {
+	const message = "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {a: b}. preemption: 0/2 nodes are available: "
+	for end, frees := range map[string]bool{"2 Preemption is not helpful for scheduling.": false, "1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.": true} {
+		u := UnfitsOf(message + end)[0]
+		u.Requested = "64"
+		assert.Equal(t, strings.Contains(u.Advice(nil), "free some of it"), frees, end)
+	}
+}
+
 // Requirements: PND-01
 func FuzzUnfitsOf(f *testing.F) {
 	f.Add("0/9 nodes are available: 1 Insufficient nvidia.com/gpu, 8 node(s) didn't match Pod's node affinity/selector. preemption: none")

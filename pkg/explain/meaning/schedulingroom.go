@@ -7,6 +7,72 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
+// Sentences returns the reasons as clauses with their numbers of nodes, such as "2 nodes are cordoned" and "3 lack free cpu"; claims
+// belong to the pod, one and many are the words for nodes.
+func Sentences(all []Unfit, claims []Claim, one, many string) (out []string) {
+	hasWord := false // The first number has the word for nodes.
+	all = joinResources(all)
+	for i := range all {
+		u := &all[i]
+		r, nodes := u.row(), wording.Plural(u.Nodes, one, many)
+		if u.isOnlyNode() {
+			nodes = "the only " + one
+		}
+		switch {
+		case u.Nodes == 0, r.nodes[0] == "" && r.text != "": // It does not depend on the node.
+			out = append(out, u.Text(claims))
+		case r.text == "":
+			out = append(out, nodes+": "+u.Text(claims))
+		default:
+			switch {
+			case hasWord && u.isOnlyNode():
+				nodes = "it"
+			case hasWord:
+				nodes = wording.Thousands(u.Nodes)
+			}
+			hasWord = true
+			is := r.nodes
+			if t := u.stateTaint(); t != nil {
+				is, _ = u.byState(t)
+			}
+			out = append(out, u.fill(nodes+" "+wording.Form(u.Nodes, is[0], is[1]), claims))
+		}
+	}
+	return out
+}
+
+// isOnlyNode reports whether the reason holds for the only node of the cluster. A rule needs the room of these words.
+func (u *Unfit) isOnlyNode() bool { return u.Nodes == 1 && u.Of == 1 && u.Rule == "" }
+
+// joinResources joins the resources that the same nodes lack to one reason, as they do not add up: a node that lacks some has no other
+// reason, except that it runs as many pods as it may.
+func joinResources(all []Unfit) (out []Unfit) {
+	var others int32
+	for i := range all {
+		if all[i].Kind != UnfitResource && all[i].Kind != UnfitPodCount {
+			others += all[i].Nodes
+		}
+	}
+	isOfAll := func(u *Unfit) bool { return u.Kind == UnfitResource && u.Of > 0 && u.Nodes == u.Of-others }
+	var names []string
+	for i := range all {
+		if isOfAll(&all[i]) {
+			names = append(names, all[i].Name)
+		}
+	}
+	for i := range all {
+		u := all[i]
+		if isOfAll(&u) {
+			if len(names) == 0 {
+				continue // The first one has them all.
+			}
+			u.Name, names = wording.Enumerate(names, "and"), nil
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
 // unpin returns advice on a pod template that allows only one node.
 func (u *Unfit) unpin() string {
 	return "or {recreate} without the nodeSelector or affinity that allows only node " + u.Pinned
@@ -23,8 +89,11 @@ func resourceAdvice(u *Unfit, _ []Claim) string {
 	if strings.Contains(u.Name, "/") {
 		return fmt.Sprintf("free %s on a node, or add a node that offers it (the pod %s); if a node should offer it, check its device plugin", u.Name, requests)
 	}
-	if u.Requested == "" {
+	switch {
+	case u.Requested == "":
 		return fmt.Sprintf("free %s on the nodes, or add a node", u.Name)
+	case u.IsHelpless: // The pods of the nodes do not matter.
+		return fmt.Sprintf("lower what the pod requests of %s, which is %s, or add a node that has as much: without other pods, no node would have room for it, either", u.Name, u.Requested)
 	}
 	return fmt.Sprintf("lower what the pod requests of %s, which is %s, free some of it, or add a node that has as much", u.Name, u.Requested)
 }
@@ -49,4 +118,28 @@ func affinityAdvice(u *Unfit, _ []Claim) string {
 		return "{recreate} without the podAntiAffinity of its pod template, or with labels of which no pod runs there, or add nodes"
 	}
 	return "check where pods with the labels of the podAffinity run: only there can the pod run, too; or {recreate} without the podAffinity"
+}
+
+// selectorAdvice returns advice on a nodeSelector or an affinity that no node matches.
+func selectorAdvice(u *Unfit, _ []Claim) string {
+	switch {
+	case u.Name != "":
+		return fmt.Sprintf("correct the nodeSelector %s of the pod template, or give a node that label", u.Name)
+	case u.Rule != "":
+		return fmt.Sprintf("correct the node affinity of the pod template (%s), or give a node labels that it matches", u.Rule)
+	}
+	return "compare nodeSelector and affinity of the pod with the labels of the nodes"
+}
+
+// volumeNodeAdvice returns advice on volumes that the nodes cannot use.
+func volumeNodeAdvice(u *Unfit, claims []Claim) string {
+	text := "make room for the pod where its volume is{(claim)}, or use a volume in a zone that has room"
+	if len(claims) > 1 && u.Name == "" {
+		var names []string
+		for i := range claims {
+			names = append(names, claims[i].Name)
+		}
+		text = fmt.Sprintf("check whether the volumes of claims %s are in one zone, and whether a node there has room: a pod cannot use volumes of several zones", wording.Enumerate(names, "and"))
+	}
+	return u.fill(text+"; a StorageClass with volumeBindingMode WaitForFirstConsumer creates volumes where their pods fit", claims)
 }

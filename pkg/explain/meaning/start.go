@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // The kinds of KnownError about a container that its runtime cannot set up.
@@ -27,6 +28,8 @@ const (
 	ErrorGPU             ErrorKind = "GPU"             // the node's GPU driver or its container toolkit fails
 	ErrorRuntimeHook     ErrorKind = "RuntimeHook"     // a hook of the container runtime fails
 	ErrorRuntimeEnds     ErrorKind = "RuntimeEnds"     // the first process of the container ends before the command runs
+	ErrorRootAsked       ErrorKind = "RootAsked"       // runAsNonRoot, and the pod template asks for user 0
+	ErrorOnWindows       ErrorKind = "OnWindows"       // the node runs Windows, which reports an error
 	ErrorWindowsVersion  ErrorKind = "WindowsVersion"  // the image is for another version of Windows
 	ErrorAppArmorParser  ErrorKind = "AppArmorParser"  // the node lacks the program that loads profiles of AppArmor
 	ErrorSecurityProfile ErrorKind = "SecurityProfile" // the profile of seccomp or AppArmor is not on the node
@@ -64,14 +67,18 @@ var setupErrors = []errorRow{
 		advice:      "set runAsUser in the securityContext to the number of the user, or use an image with a number in USER",
 	},
 	{
-		kind: ErrorRootUser,
-		patterns: []errorPattern{
-			{"will run as root", lazyregexp.New(`runAsNonRoot and image will run as root`), nil},
-			{"non-root policy", lazyregexp.New(`runAsUser breaks non-root policy`), nil},
-		},
-		brief:  "runAsNonRoot",
-		text:   "runAsNonRoot does not allow it to run as root",
-		advice: "set runAsUser in the securityContext to a number other than 0, or use an image with such a number in USER",
+		kind:     ErrorRootUser,
+		patterns: []errorPattern{{"will run as root", lazyregexp.New(`runAsNonRoot and image will run as root`), nil}},
+		brief:    "runAsNonRoot",
+		text:     "runAsNonRoot does not allow it to run as root",
+		advice:   "set runAsUser in the securityContext to a number other than 0, or use an image with such a number in USER",
+	},
+	{
+		kind:     ErrorRootAsked,
+		patterns: []errorPattern{{"non-root policy", lazyregexp.New(`runAsUser breaks non-root policy`), nil}},
+		brief:    "runAsNonRoot",
+		text:     "runAsNonRoot does not allow its runAsUser 0",
+		advise:   rootAdvice,
 	},
 	{
 		kind: ErrorImageLost,
@@ -91,7 +98,7 @@ var setupErrors = []errorRow{
 		patterns: []errorPattern{{"deadline exceeded", lazyregexp.New(`^(?:rpc error: code = DeadlineExceeded desc = )?context deadline exceeded$`), nil}},
 		brief:    "runtime timed out",
 		text:     "the container runtime of its node timed out creating it",
-		advice:   "lower the load of the node (its disk above all), or restart its container runtime; the kubelet retries automatically",
+		advice:   "lower the load of the node (its disk above all), or restart its container runtime" + retried,
 	},
 	{
 		kind:        ErrorSubPath,
@@ -224,11 +231,23 @@ var setupErrors = []errorRow{
 		advice: "check its memory limit and the unit (128Mi, not 128m), which may be too low for the runtime; otherwise restart the container runtime of the node, or update it",
 	},
 	{
+		kind: ErrorOnWindows,
+		patterns: []errorPattern{
+			{"windows system call", lazyregexp.New(inWindows[0]), nil},
+			{"hcs", lazyregexp.New(inWindows[1]), nil},
+		},
+		yieldsTo: []ErrorKind{ErrorWindowsVersion},
+		brief:    "node runs Windows",
+		named:    "its node (Windows) reports: %s",
+		text:     "its node (Windows) reports an error",
+		advice:   "if its image is for Linux, {recreate} with nodeSelector kubernetes.io/os: linux, which keeps its pods off nodes with Windows; for Windows, check its command, user (windowsOptions.runAsUserName) and mounts, and leave out what is for Linux only",
+	},
+	{
 		kind:     ErrorWindowsVersion,
 		patterns: []errorPattern{{"does not match the host operating system", lazyregexp.New(`container operating system does not match the host operating system`), nil}},
 		brief:    "Windows version",
 		text:     "its image is not for the version of Windows on its node",
-		advice:   "keep its pods on nodes that fit the image (nodeSelector node.kubernetes.io/windows-build), or run an image for the version of the nodes",
+		advice:   "keep its pods on nodes that fit the image: {recreate} with nodeSelector kubernetes.io/os: linux, or node.kubernetes.io/windows-build for the version of Windows; or run an image for the version of the nodes",
 	},
 	{
 		kind:     ErrorAppArmorParser,
@@ -303,6 +322,15 @@ func missingPathAdvice(e *KnownError, c Container) string {
 		text += ": with a subPath, the directory is not created otherwise"
 	}
 	return text
+}
+
+// rootAdvice returns advice on user 0, which the pod template asks for; its other containers may ask for it, too.
+func rootAdvice(_ *KnownError, c Container) string {
+	too := ""
+	if len(c.AlsoRoot) > 0 {
+		too = ", and that of " + wording.Enumerate(c.AlsoRoot, "and") + ", " + wording.Form(len(c.AlsoRoot), "which asks", "which ask") + " for 0, too,"
+	}
+	return fmt.Sprintf("set runAsUser of container %s%s to a number other than 0 (securityContext), or let it run as root (runAsNonRoot: false)", c.Name, too)
 }
 
 // oldMountError matches an error of runc before version 1.0: in quotes within quotes, and with the mount point below the root of

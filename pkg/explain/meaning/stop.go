@@ -24,7 +24,7 @@ var stops = []row[TroubleKind]{
 		complete: true,
 		brief:    "network not removed",
 		text:     "{network} does not release its address ({detail})",
-		advice:   "check {network} on the node, which does not release the address of the pod; the kubelet retries automatically",
+		advice:   "check {network} on the node, which does not release the address of the pod" + retried,
 	},
 	{
 		kind:     SandboxNotRemoved,

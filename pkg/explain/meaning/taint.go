@@ -68,23 +68,27 @@ func (u *Unfit) stateTaint() *stateTaint {
 	if u.Kind != UnfitTaint {
 		return nil
 	}
-	key := u.taintKey()
+	key := u.TaintKey()
 	return lists.First(stateTaints, func(t *stateTaint) bool {
 		return t.key == key || strings.HasPrefix(t.key, "/") && strings.HasSuffix(key, t.key)
 	})
 }
 
-func (u *Unfit) taintKey() string {
+// IsState reports whether the reason is a state of nodes, not a taint that reserves them.
+func (u *Unfit) IsState() bool { return u.stateTaint() != nil }
+
+// TaintKey returns the key of the taint, "" if the message has none.
+func (u *Unfit) TaintKey() string {
 	key, _, _ := strings.Cut(u.Name, ":")
 	return strings.TrimSpace(key)
 }
 
 // byState returns the predicate about the nodes with the taint, and advice.
 func (u *Unfit) byState(t *stateTaint) (is [2]string, advice string) {
-	owner, _, _ := strings.Cut(u.taintKey(), "/")
+	owner, _, _ := strings.Cut(u.TaintKey(), "/")
 	fill := func(text string) string { return wording.Insert(text, "{owner}", owner) }
 	for i := range is {
-		is[i] = fill(t.is[i]) + " (taint " + u.taintKey() + ")"
+		is[i] = fill(t.is[i]) + " (taint " + u.TaintKey() + ")"
 	}
 	return is, fill(t.advice)
 }
@@ -94,7 +98,7 @@ var reserved = []string{"CriticalAddonsOnly", "node-role.kubernetes.io/control-p
 
 // IsReserved reports whether the reason is a taint of nodes that are not meant for Jobs.
 func (u *Unfit) IsReserved() bool {
-	return u.Kind == UnfitTaint && slices.Contains(reserved, u.taintKey())
+	return u.Kind == UnfitTaint && slices.Contains(reserved, u.TaintKey())
 }
 
 // ForAdvice returns the reasons in the order of their advice: those that hold for nodes that the pod template allows come first.
@@ -131,5 +135,12 @@ func taintAdvice(u *Unfit, _ []Claim) string {
 	if strings.HasPrefix(u.Name, "node.kubernetes.io/") {
 		return fmt.Sprintf("find out why nodes have the taint {%s}, which the cluster itself sets and removes; a toleration would not help", u.Name)
 	}
-	return fmt.Sprintf("{recreate} with a toleration for the taint {%s} in its pod template, or remove the taint from a node", u.Name)
+	toleration, has := "operator: Exists", ""
+	if _, value, _ := strings.Cut(u.Name, ": "); value != "" {
+		toleration = "value: " + value
+	}
+	if u.Rule != "" {
+		has = "; the one that it has for this key is for another taint (" + u.Rule + ")"
+	}
+	return fmt.Sprintf("{recreate} with a toleration for the taint {%s} in its pod template (key: %s, %s)%s, or remove the taint from a node", u.Name, u.TaintKey(), toleration, has)
 }

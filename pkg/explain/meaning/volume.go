@@ -92,7 +92,7 @@ var volumes = []row[TroubleKind]{
 		patterns: re(`(?P<detail>maximum number of data disks allowed to be attached to a VM of this size is \d+)`, `Attachment limit exceeded|AttachmentLimitExceeded|volume attachment limit`),
 		brief:    "node's volume limit",
 		text:     "no more volumes can be attached to its node",
-		advice:   "wait until a volume is detached from the node, or have the pod run on another one; correct the limit that the CSI driver reports in CSINode",
+		advice:   "wait until a volume is detached from {node}, or have the pod run on another one; correct the limit that the CSI driver reports in CSINode",
 	},
 	{
 		kind:     WrongNode,
@@ -129,7 +129,7 @@ var volumes = []row[TroubleKind]{
 		patterns: re(`(?i)an operation with the given volume\b.* (?:already exists|is already in progress)`),
 		brief:    "volume busy",
 		text:     "an earlier operation on {volume} has not ended",
-		advice:   "wait; if it does not end, the log of the CSI driver on the node, or in its controller, has the reason",
+		advice:   "wait; if it does not end, the log of the CSI driver on {node}, or in its controller, has the reason",
 	},
 	{
 		kind:     ClaimUnusable,
@@ -152,14 +152,14 @@ var volumes = []row[TroubleKind]{
 		patterns: re(`dial unix \S*/plugins/(?P<name>[^/]+)/\S+: connect: `),
 		brief:    "CSI driver down",
 		text:     "CSI driver {name}, which {volume} needs, does not run on its node",
-		advice:   "check the node pod of the CSI driver on that node (its DaemonSet); mounting is retried automatically",
+		advice:   "check the node pod of the CSI driver on {node} (its DaemonSet); mounting is retried automatically",
 	},
 	{
 		kind:     DriverMissing,
 		patterns: re(`driver name (?P<name>\S+) not found in the list of registered CSI drivers`, `CSINode \S+ does not contain driver (?P<name>\S+)`),
 		brief:    "CSI driver not registered",
 		text:     "CSI driver {name}, which {volume} needs, is not registered on its node",
-		advice:   "check that the node pod of the CSI driver runs on that node (its DaemonSet); mounting is retried automatically",
+		advice:   "check that the node pod of the CSI driver runs on {node} (its DaemonSet); mounting is retried automatically",
 	},
 	{
 		kind:     Attacher,
@@ -213,7 +213,7 @@ var volumes = []row[TroubleKind]{
 		patterns: re(`provider not found: provider "(?P<name>[^"]+)"`),
 		brief:    "no provider {name}",
 		text:     "its node lacks the provider {name} of the secrets store driver, which {volume} needs",
-		advice:   "install provider {name} of the Secrets Store CSI driver, and check that its pod runs on the node (its DaemonSet); mounting is retried automatically",
+		advice:   "install provider {name} of the Secrets Store CSI driver, and check that its pod runs on {node} (its DaemonSet); mounting is retried automatically",
 	},
 	{
 		kind:     SecretsStoreUnknown,
@@ -221,7 +221,7 @@ var volumes = []row[TroubleKind]{
 		complete: true,
 		brief:    "unknown secrets store",
 		text:     "its node cannot resolve {name}, the secrets store for {volume}",
-		advice:   "correct the name of the store in {class} of the volume, or DNS of the node; mounting is retried automatically",
+		advice:   "correct the name of the store in {class} of the volume, or DNS of {node}; mounting is retried automatically",
 	},
 	{
 		kind:     SidecarMissing, // of GKE's driver for Cloud Storage
@@ -244,14 +244,14 @@ var volumes = []row[TroubleKind]{
 		keepsEnd: true,
 		brief:    "hostPath",
 		text:     "{volume} is not what its hostPath type demands",
-		advice:   "create the path on the node, or {recreate} with another hostPath type",
+		advice:   "create the path on {node}, or {recreate} with another hostPath type",
 	},
 	{
 		kind:     PathMissing,
 		patterns: re(`mounting (?P<detail>\S+) failed, reason given by server: No such file or directory`, `(?P<detail>mount error\(2\): No such file or directory)`, `path "(?P<detail>[^"]+)" does not exist`),
 		brief:    "no such directory",
 		text:     "the directory of {volume} does not exist",
-		advice:   "create the directory on the server or on the node, or correct its path in the PersistentVolume; mounting is retried automatically",
+		advice:   "create the directory on the server or on {node}, or correct its path in the PersistentVolume; mounting is retried automatically",
 	},
 	{
 		kind:     FileSystem,
@@ -289,7 +289,7 @@ var volumes = []row[TroubleKind]{
 		patterns: re(`Failed to resolve (?:server )?"?(?P<name>[^" :]+)`),
 		brief:    "unknown server {name}",
 		text:     "its node cannot resolve {name}, the server of {volume}",
-		advice:   "correct the name of the server, or use its address: a node does not use the DNS of the cluster, so that it cannot resolve names of Services (for EFS, its file system needs a mount target in the zone of the node); mounting is retried automatically",
+		advice:   "correct the name of the server, or use its address: a node does not use the DNS of the cluster, so that it cannot resolve names of Services (for EFS, its file system needs a mount target in the zone of {node}); mounting is retried automatically",
 	},
 	{
 		kind:     NFSVersion,
@@ -327,7 +327,7 @@ var volumes = []row[TroubleKind]{
 		patterns: re(`no space left on device`),
 		brief:    "node's disk full",
 		text:     "its node has no disk space left for {volume}",
-		advice:   "free disk space on the node, or have the pod run on another one",
+		advice:   "free disk space on {node}, or have the pod run on another one",
 	},
 	{
 		kind:     FileSystemDenied, // The helper of EFS mounts through a proxy on the node.
@@ -375,7 +375,7 @@ var volumes = []row[TroubleKind]{
 		patterns: re(`failed to sync (?P<object>configmap|secret) cache: timed out waiting for the condition`, `object "[^"]*"/"(?P<name>[^"]+)" not registered`),
 		brief:    "{kind and name} not read",
 		text:     "its node timed out reading the {kind and name} of {volume} from the API server",
-		advice:   "if it lasts, check the load of the node and of the API server, and the network between them; mounting is retried automatically",
+		advice:   "if it lasts, check the load of {node} and of the API server, and the network between them; mounting is retried automatically",
 	},
 	{
 		kind:     MountTimeout,
@@ -383,14 +383,14 @@ var volumes = []row[TroubleKind]{
 		yieldsTo: []TroubleKind{NotSynced},
 		brief:    "mount timed out",
 		text:     "{volume} was not attached or mounted in time",
-		advice:   "find out what {volume} waits for",
+		advice:   "find out what {volume} waits for: the log of the CSI driver's pod on {node}, and its VolumeAttachment, say more than the kubelet, which has only waited",
 	},
 	{
 		kind:     Volume,
 		keepsEnd: true,
 		brief:    "volume",
 		text:     "{volume} cannot be mounted",
-		advice:   "look for the error in the log of the CSI driver's pod on the node, or on the server of the volume; mounting is retried automatically",
+		advice:   "look for the error in the log of the CSI driver's pod on {node}, or on the server of the volume; mounting is retried automatically",
 	},
 }
 

@@ -24,6 +24,7 @@ func GivesReason(source, reason, message string) bool {
 var fleeting = []TroubleKind{
 	NotAttached, VolumeBusy, NotSynced, Attacher, MountTimeout, DriverDown, DriverMissing, StorageUnreachable, StorageUnknown, SecretsStore, ObjectMissing, Volume, VolumeAttach,
 	NetworkNotReady, NetworkDenied, NetworkPlugin, RuntimeSlow, RuntimeBusy, SandboxEnds, Sandbox,
+	OnWindows, DeviceDriver, Devices,
 }
 
 // IsDecisive reports whether one warning suffices to say that its pod does not start: it names a cause that does not pass within seconds.
@@ -91,6 +92,8 @@ func OfStart(reason, message string) *Trouble {
 		return ofVolume(message)
 	case "FailedCreatePodSandBox", "NetworkNotReady":
 		return ofSandbox(message)
+	case "FailedPrepareDynamicResources":
+		return troubleIn(devices, message)
 	}
 	return nil
 }

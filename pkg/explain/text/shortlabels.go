@@ -161,7 +161,11 @@ func (v *short) log() []labeled {
 		if len(v.own) > 0 && !v.isSingle() {
 			return nil
 		}
-		return []labeled{{label: "Log", quote: shortLog(link)}}
+		lines := shortLog(link)
+		if len(v.report.Problems) == 0 && !v.report.Verdict.Outcome.Fails() && len(v.own) == 0 { // It is no evidence.
+			lines = lines[max(0, len(lines)-1):]
+		}
+		return []labeled{{label: "Log", quote: lines}}
 	}
 	if g := lists.First(v.report.Gaps, (*input.Gap).OfLogs); g != nil {
 		return labelOf("Log", layout.Warn, wording.Sentence(g.Text))
@@ -172,9 +176,9 @@ func (v *short) log() []labeled {
 // shortLog returns the lines of the log that say why, with what follows or leads to them.
 func shortLog(link *explain.Evidence) []string {
 	if at := link.ErrorLine; at != nil && int(*at) < len(link.Lines)-shortLines {
-		return first(meaning.WithoutMarks(link.Lines[*at:]), shortLines)
+		return first(meaning.WithoutFrames(link.Lines[*at:]), shortLines)
 	}
-	lines, _ := meaning.Tail(meaning.WithoutMarks(link.Lines), shortLines)
+	lines, _ := meaning.Tail(meaning.WithoutFrames(link.Lines), shortLines)
 	return lines
 }
 

@@ -278,7 +278,7 @@ func crashLoopQuote(p *explain.Problem, _ time.Time) quotation {
 		return quotation{}
 	case p.Start.Error != nil:
 		return meant(p.Start.Error, "")
-	case p.Run.LastLine == "" && p.Run.MemoryLimit == nil:
+	case p.Run.LastLine == "" && p.Run.MemoryLimit == nil && p.Run.LineSign != meaning.SignEmpty:
 		return meansExit(cause.Meaning(p.Run.Exit.ExitCode, p.Run.Exit.Reason))
 	}
 	return logLine(p.Run.LastLine, p.Run.LineSign, true)

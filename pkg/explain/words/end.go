@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"k8s.io/utils/ptr"
 
@@ -55,7 +56,7 @@ func EndBriefly(by explain.EndedBy) string { return ends[by].column }
 // EndHeadline returns what failed the Job if it was not the failure of a pod, else "".
 func EndHeadline(v *explain.Verdict) string {
 	if headline := ends[v.EndedBy].headline; headline != nil && v.Outcome.Fails() {
-		return Clauses(headline(&v.End))
+		return joined(headline(&v.End))
 	}
 	return ""
 }
@@ -159,11 +160,7 @@ func restartsHeadline(e *explain.End) (clauses []string) {
 	case r.Ending != nil:
 		clauses = endingQuote(&explain.Cause{Ended: explain.Ended{Ending: r.Ending, Message: r.Message}}).clauses(LowerFirst(r.Ending.Text()), beginning)
 	case r.Exit != nil:
-		last := cause.ExitText(r.Exit.ExitCode, r.Exit.Reason)
-		if cause.NeverRan(r.Exit.Reason) && r.Error != nil { // The error says more than the reason.
-			last = "could not be started"
-		}
-		clauses = meant(r.Error, r.Message).clauses("container "+r.Exit.Container+" "+last, beginning)
+		clauses = lastExit(r, beginning)
 	}
 	if r.Container != "" && (r.Ending != nil || r.Exit != nil && r.Exit.Container == r.Container) {
 		who = "it was"
@@ -176,10 +173,28 @@ func restartsHeadline(e *explain.End) (clauses []string) {
 		text = fmt.Sprintf("%s restarted %s, and backoffLimit 0 allows no retries", who, often)
 	}
 	clauses = append(clauses, text)
+	if len(r.Later) > 0 {
+		clauses = append(clauses, NeverStartedText(r.Later))
+	}
 	if r.NoneLeft {
 		clauses = append(clauses, "no pod or log of it is left")
 	}
 	return clauses
+}
+
+// lastExit returns how a container ended before its last restart, and why or what it waited for, as clauses of at most so many characters.
+func lastExit(r *explain.Restarts, most int) []string {
+	kind, last, quote := "container ", cause.ExitText(r.Exit.ExitCode, r.Exit.Reason), meant(r.Error, r.Message)
+	if r.Init {
+		kind = "init container "
+	}
+	if cause.NeverRan(r.Exit.Reason) && r.Error != nil { // The error says more than the reason.
+		last = "could not be started"
+	}
+	if quote.message == "" {
+		quote = serversQuote(&explain.Problem{Role: explain.Role{Servers: r.Servers}}, time.Time{})
+	}
+	return quote.clauses(kind+r.Exit.Container+" "+last, most)
 }
 
 func deadlineHeadline(e *explain.End) []string {

@@ -47,7 +47,7 @@ var outcomeStates = map[reconcile.Outcome]string{
 func summary(a *Answer) string {
 	one, fails := ptr.Deref(a.Completions, 0) == 1, a.Outcome.Fails()
 	switch {
-	case a.Blocker != nil && a.Completed == 0, one && fails:
+	case a.Blocker != nil && a.Completed == 0, one && fails, one && !a.HelmGaveUp && a.inOutput() != nil:
 		return ""
 	case a.Outcome == reconcile.OutcomeOpen:
 		return openSummary(a, one)
@@ -167,7 +167,7 @@ func StoppedText(pods int32, reason explain.StopReason, outcome reconcile.Outcom
 	case outcome.Succeeds():
 		return text + "when the Job succeeded"
 	case outcome == reconcile.OutcomeFailing:
-		return text + "as the Job is going to fail"
+		return text + "because the Job is failing"
 	}
 	return text + "when the Job failed"
 }

@@ -73,7 +73,7 @@ var problems = map[explain.ProblemKind]problemWords{
 	},
 	explain.ProblemImagePull: {
 		what: imageText, quote: imageQuote, note: imageNote,
-		advice: "make the image available, or run another one",
+		advice: "find out why in the events of the pod; then make the image available to its node, or run another one",
 	},
 	explain.ProblemContainerConfig: {what: unstartableText, quote: unstartableQuote, note: endlessNote},
 	explain.ProblemCrashLoop: {
@@ -93,6 +93,8 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemPodPending:       {what: slowStartText, quote: slowStartQuote, note: slowStartNote, advice: "find out what the pod is waiting for"},
 	explain.ProblemProcessOOMKilled: {what: processOOMKilledText, note: heldNote},
 	explain.ProblemContainerRetried: {what: containerRetriedText},
+	explain.ProblemErrorRepeated:    {what: phrase("the log of container {container} repeats an error"), quote: outputQuote},
+	explain.ProblemErrorHidden:      {what: phrase("its command ends with {asked}, which hides an error of container {container}"), quote: outputQuote},
 	explain.ProblemContainerFailed: {
 		what: containerEndedText, note: containerFailedNote, group: containersFailedText, brief: containerFailedBriefly,
 	},

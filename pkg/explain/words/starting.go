@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
@@ -17,9 +19,12 @@ import (
 const shortDigest = 12
 
 // imageText describes an image that is not on the node.
-func imageText(p *explain.Problem, _ time.Time) string {
+func imageText(p *explain.Problem, _ time.Time) string { return imageTextIn(p, room(stalled)) }
+
+// imageTextIn leaves out the container if there is no room for it: the image says more.
+func imageTextIn(p *explain.Problem, room int) string {
 	if p.Start.Reason == explain.InvalidImageName {
-		return fmt.Sprintf("the image name of container %s is invalid", p.Container)
+		return fmt.Sprintf("the image name of %s is invalid", containerText(p))
 	}
 	image := p.Image
 	if name, digest, long := strings.Cut(image, "@sha256:"); long && len(digest) > shortDigest {
@@ -29,10 +34,21 @@ func imageText(p *explain.Problem, _ time.Time) string {
 	if p.Start.Trouble != nil {
 		why = " " + p.Start.Trouble.Text("")
 	}
-	if whole := wording.Join(" of container ", text, p.Container) + why; utf8.RuneCountInString(whole) <= room(stalled) {
+	if whole := wording.Join(" of ", text, containerText(p)) + why; utf8.RuneCountInString(whole) <= room {
 		return whole
 	}
-	return text + why // The image says more than the container.
+	return text + why
+}
+
+// containerText names the container of a problem, "" if it is unknown.
+func containerText(p *explain.Problem) string {
+	switch {
+	case p.Container == "":
+		return ""
+	case p.Role.Init:
+		return "init container " + p.Container
+	}
+	return "container " + p.Container
 }
 
 func imageQuote(p *explain.Problem, _ time.Time) quotation {
@@ -76,6 +92,14 @@ func TroubleAdvice(p *explain.Problem) string {
 	return p.Start.Trouble.Advice(volumeText(p))
 }
 
+// LateAdvice is TroubleAdvice on pods that are gone.
+func LateAdvice(p *explain.Problem) string {
+	if p.Start.Trouble == nil {
+		return ""
+	}
+	return p.Start.Trouble.LateAdvice(volumeText(p))
+}
+
 // neverStartedClauses explain why no pod of the Job ever started, by the problem of one of them.
 func neverStartedClauses(p *explain.Problem) []string {
 	fits := room(decidedTexts[reconcile.OutcomeFailed])
@@ -85,7 +109,12 @@ func neverStartedClauses(p *explain.Problem) []string {
 	case p.Start.Reason == explain.Pulling:
 		return []string{"its pods never started, as image " + p.Image + " was still being pulled"}
 	case p.Kind == explain.ProblemImagePull && p.Start.Trouble != nil:
-		return imageQuote(p, time.Time{}).clauses("its pods never started, as "+imageText(p, time.Time{}), fits)
+		const before = "its pods never started, as "
+		text, aside := imageTextIn(p, fits-len(before)), ""
+		if c := containerText(p); c != "" && !strings.Contains(text, " of "+c) {
+			aside = c + " needs it"
+		}
+		return append(imageQuote(p, time.Time{}).clauses(before+text, fits), aside, p.Start.Trouble.Note())
 	case p.Start.Trouble != nil:
 		return append(inQuotes(": ", p.Start.Trouble.Quote()).clauses("its pods never started because "+p.Start.Trouble.Text(volumeText(p)), fits), slowStartNote(p, time.Time{}))
 	}
@@ -111,8 +140,10 @@ func slowStartText(p *explain.Problem, now time.Time) string {
 	}
 	text := "the pod has a node but has not started"
 	switch {
+	case p.Start.Reason == explain.Pulling:
+		return fmt.Sprintf("image %s is being pulled on node %s", p.Image, p.Node)
 	case p.Node == "" && !p.Scheduling.Scheduled:
-		text = "no scheduler has looked at the pod: is the one in schedulerName running?"
+		return "no scheduler has looked at the pod: is " + schedulerText(p) + " running?"
 	case p.Node == "":
 		text = "the pod has no node"
 	}
@@ -120,6 +151,35 @@ func slowStartText(p *explain.Problem, now time.Time) string {
 		return text
 	}
 	return text + " (" + p.Start.Reason + ")"
+}
+
+// schedulerText names the scheduler of the pod.
+func schedulerText(p *explain.Problem) string {
+	if p.Asked == corev1.DefaultSchedulerName || p.Asked == "" {
+		return "kube-scheduler"
+	}
+	return "scheduler " + p.Asked + " (schedulerName)"
+}
+
+// SlowStartAdvice returns advice on a pod that takes long to start, if no message says why; "" for other problems.
+func SlowStartAdvice(p *explain.Problem) string {
+	switch {
+	case p.Kind != explain.ProblemPodPending:
+		return ""
+	case p.Start.Reason == explain.Pulling:
+		return "wait, as large images take minutes; to have it on the nodes before, pull it there with a DaemonSet, or run a smaller image"
+	case p.Start.Reason != "":
+		return ""
+	case p.Start.IsSilent:
+		return "check whether node " + p.Node + " is ready and its kubelet runs: no event shows that it has begun to start the pod"
+	case p.Node != "":
+		return ""
+	case !p.Scheduling.Scheduled && p.Asked != corev1.DefaultSchedulerName && p.Asked != "":
+		return "start scheduler " + p.Asked + ", or {recreate} without schedulerName, for kube-scheduler"
+	case !p.Scheduling.Scheduled:
+		return "check whether kube-scheduler is running"
+	}
+	return ""
 }
 
 func slowStartQuote(p *explain.Problem, _ time.Time) quotation {
@@ -151,7 +211,7 @@ func slowStartNote(p *explain.Problem, now time.Time) string {
 
 // unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.
 func unstartableText(p *explain.Problem, now time.Time) string {
-	text, cause := "container "+p.Container+" cannot be started", ""
+	text, cause := containerText(p)+" cannot be started", ""
 	withReason := text + " (" + p.Start.Reason + ")"
 	if p.Start.Trouble != nil {
 		cause = ": " + p.Start.Trouble.Text("") + ago(explain.TimeOf(p.Start.Trouble.SeenAt), now)

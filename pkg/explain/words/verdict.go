@@ -120,14 +120,20 @@ func FillInVerdict(a *Answer) {
 		if v.EndedBy != explain.EndedByOther {
 			v.Why = v.Reason + ": " + v.Why
 		}
-		clauses[0] = decidedTexts[v.Outcome] + clauses[0]
+		if a.inOutput() != nil {
+			clauses = a.withOutput(strings.TrimSuffix(decidedTexts[v.Outcome], ": "), clauses)
+		} else {
+			clauses[0] = decidedTexts[v.Outcome] + clauses[0]
+		}
 	}
 	clauses = append(clauses, progress)
 	if a.Rest != nil {
 		clauses = append(clauses, RestText(a.Rest))
 	}
 	for _, p := range a.Reservations {
-		clauses = append(clauses, p.Text)
+		if p != a.inOutput() {
+			clauses = append(clauses, p.Text)
+		}
 	}
 	if v.WaitsFor != nil {
 		clauses = append(clauses, "it waits for "+WaitsForText(v.WaitsFor))
@@ -165,7 +171,11 @@ func answer(a *Answer) []string {
 	if a.inBackoff() {
 		return openClauses(a, "The Job is in back-off for another "+wording.Age(*a.Backoff), progress)
 	}
-	clauses := openClauses(a, "The Job is running", fmt.Sprintf("%s, %s active", progress, wording.Plural(a.Active, "pod is", "pods are")))
+	state, numbers := "The Job is running", fmt.Sprintf("%s, %s active", progress, wording.Plural(a.Active, "pod is", "pods are"))
+	clauses := openClauses(a, state, numbers)
+	if a.inOutput() != nil {
+		clauses = a.withOutput(state, []string{numbers + failedText(a.Failures)})
+	}
 	if a.HelmGaveUp {
 		clauses = append(clauses, helmWaits)
 	}
@@ -190,7 +200,7 @@ func answer(a *Answer) []string {
 // withBeside adds the problem that the Job has although it runs.
 func withBeside(a *Answer, clauses []string) []string {
 	switch b := a.Beside; {
-	case b == nil:
+	case b == nil, b == a.inOutput():
 		return clauses
 	case b.Kind == explain.ProblemContainerEnded && b.Count >= a.Active: // The pods have nothing else that explains why they run.
 		return append([]string{UpperFirst(b.Text)}, clauses...)

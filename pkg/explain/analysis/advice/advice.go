@@ -3,7 +3,6 @@
 package advice
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -173,16 +172,24 @@ func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
 		Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name), SharedMemory: in.HasSharedMemory(c.Name),
 		MemoryLimit: in.MemoryLimit(c).Value, Secrets: in.Secrets(c.Name), Mounts: in.Mounts(c.Name),
 		Variables: facts.Variables(in, c.Name), Sources: facts.EnvSources(in, c.Name),
-		User:        facts.User(in, c.Name),
+		User: facts.User(in, c.Name), AlsoRoot: facts.AlsoRoot(in, c.Name),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
-		Account:   cmp.Or(in.Spec.Template.Spec.ServiceAccountName, "default"),
+		Account:   facts.Account(in),
 		Arguments: facts.Arguments(in, c.Name),
 	}
 }
 
-// errorCommand returns the commands that give a program the permission that it lacks, "" for other errors.
-func errorCommand(known *meaning.KnownError) string {
-	if known == nil || known.Access.Verb == "" {
+// errorCommand returns the commands that give a program the permission that it lacks, or that show the pods behind the Service that it
+// cannot reach; "" for other errors.
+func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
+	switch {
+	case known == nil:
+		return ""
+	case known.Kind == meaning.ErrorNameResolution && in.UsesNodeDNS():
+		return "" // No Service has to do with it.
+	case slices.Contains(unreachable, known.Kind) && !known.IsOfAPIServer():
+		return serviceCommand(in, known.Subject, known.Kind != meaning.ErrorNameResolution)
+	case known.Access.Verb == "":
 		return ""
 	}
 	a := &known.Access

@@ -124,7 +124,7 @@ func onError(in *facts.Facts, f *failures.Failure, c *input.Container) []explain
 	if text == "" {
 		return nil
 	}
-	out := append(advise(text, errorCommand(known)), onUnreachable(in, known)...)
+	out := append(advise(text, errorCommand(in, known)), onUnreachable(in, known)...)
 	if ofTemplate && !facts.ToolOf(in.Job).IsHook() {
 		out = append(out, changeSource(in, "")...)
 	}
@@ -139,14 +139,6 @@ func onSidecars(in *facts.Facts, pod string) (out []explain.Advice) {
 		}
 	}
 	return out
-}
-
-// readLog returns advice to read the log of a container, unless it is empty or logs could not be read.
-func readLog(in *facts.Facts, pod *input.Pod, c *input.Container) []explain.Advice {
-	if in.TailOf(pod.Name, c.Name).IsEmpty() || slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.OfLogs() }) {
-		return nil
-	}
-	return adviseLogs(words.ReadWholeLog, logOf(in, pod, c))
 }
 
 // exitCleanly returns advice on a container that was stopped after the work of its pod was done.
@@ -258,31 +250,6 @@ func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Ad
 	return out
 }
 
-// onOutput returns the advice to read what the pods of a complete or running Job printed, as far as they exist and no other advice shows a
-// log: exit code 0 does not show that they did their work, and a running pod without a problem may wait for something.
-func onOutput(in *facts.Facts, found []explain.Problem, advised []explain.Advice) []explain.Advice {
-	if slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.Kind == explain.AdviceLogs }) {
-		return nil
-	}
-	phase := map[reconcile.Outcome]corev1.PodPhase{reconcile.OutcomeComplete: corev1.PodSucceeded, reconcile.OutcomeOpen: corev1.PodRunning}[in.Decision.Outcome]
-	var started []string
-	oldest, age := facts.UnlimitedRun(in)
-	for _, pod := range in.Pods {
-		if phase != "" && pod.Phase == phase && pod.DeletedAt.IsZero() {
-			started = append(started, pod.Name)
-		}
-	}
-	switch {
-	case len(started) == 0, phase == corev1.PodRunning && len(found) > 0:
-		return nil
-	case phase == corev1.PodRunning && age >= words.LongRun:
-		return append(advise(words.EndHanging, ""), adviseLogs(words.ReadOutputOfPod, kubectl(in.Job, "logs %s --timestamps --tail=20", shellWord(oldest.Name)))...)
-	case len(started) == 1:
-		return adviseLogs(words.ReadOutputOfPod, kubectl(in.Job, "logs %s", shellWord(started[0])))
-	}
-	return adviseLogs(words.ReadOutput, kubectl(in.Job, "batchjob logs %s", jobWord(in.Job)))
-}
-
 // onLimit returns advice on the limit that ended the Job.
 func onLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Advice {
 	switch end := v.End; end.EndedBy {
@@ -290,14 +257,18 @@ func onLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Ad
 		if end.NeverStarted.Start.Reason == explain.Pulling {
 			return append(advise(words.PrePull, ""), changeSource(in, "")...)
 		}
-		return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(failed.NeverStarted.Pod)))
+		then := advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(failed.NeverStarted.Pod)))
+		if text := words.LateAdvice(end.NeverStarted); text != "" {
+			return append(advise(text, ""), then...)
+		}
+		return then
 	case explain.EndedByDeadline:
 		return onDeadline(in, end)
 	case explain.EndedByRestarts:
 		if exit := end.Restarts.Exit; exit != nil && cause.NeverRan(exit.Reason) {
 			return nil // There is no log to keep.
 		}
-		return advise(words.KeepFailedPods, "")
+		return append(onInit(in, failed, end.Restarts), advise(words.KeepFailedPods, "")...)
 	case explain.EndedByBackoffLimit:
 		stopped := slices.ContainsFunc(v.Accounting.Causes, func(c explain.Cause) bool { return c.IsStopped() })
 		if stopped && in.Indexed() && !in.PerIndex() && takesFailurePolicy(in) {

@@ -3,6 +3,7 @@ package advice
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -13,7 +14,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // onEndedContainer returns advice on the first of the pods that do not end.
@@ -71,7 +71,7 @@ func onUnreachable(in *facts.Facts, known *meaning.KnownError) []explain.Advice 
 	if known == nil || known.Subject == "" || known.IsOfAPIServer() || !slices.Contains(unreachable, known.Kind) {
 		return nil
 	}
-	return tooEarly(in, known.Subject)
+	return tooEarly(in, strings.TrimSuffix(known.Subject, meaning.NoDNS))
 }
 
 // onContainerLog returns the log of the init container or sidecar that keeps the pod from starting.
@@ -85,8 +85,7 @@ func onContainerLog(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Ad
 		logs = append(advise(words.EndHanging, ""), logs...)
 	}
 	if len(p.Role.Servers) > 0 {
-		logs = append(advise(fmt.Sprintf(words.CheckServers, wording.Enumerate(p.Role.Servers, "and")), ""), logs...)
-		logs = append(logs, tooEarly(in, p.Role.Servers[0])...)
+		logs = append(onServers(in, p.Role.Servers), logs...)
 	}
 	if p.Role.LostPolicy {
 		return append(advise(fmt.Sprintf(words.FindPolicyRemover, p.Container), "kubectl get mutatingwebhookconfigurations"), logs...)

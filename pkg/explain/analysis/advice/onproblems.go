@@ -51,6 +51,8 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemSchedulingGated:   onGated,
 	explain.ProblemContainerConfig:   onUnstartable,
 	explain.ProblemProcessOOMKilled:  onProcessOOMKilled,
+	explain.ProblemErrorRepeated:     onErrorInOutput,
+	explain.ProblemErrorHidden:       onErrorInOutput,
 	explain.ProblemCrashLoop:         onPod("logs %s"),
 	explain.ProblemRestarted:         onRestarted,
 	explain.ProblemContainerStopped:  onPod("delete pod %s"),
@@ -177,7 +179,7 @@ func onPod(command string) adviser {
 			return advise(text, startCommand(in, p))
 		}
 		if p.Kind == explain.ProblemCrashLoop {
-			return append(onLoop(in, p), adviseLogs(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod+logFlags(in, p)))...)
+			return append(onLoop(in, p), onLoopLog(in, p, kubectl(in.Job, command, pod+logFlags(in, p)))...)
 		}
 		out := advise(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod))
 		if p.Start.Error != nil {
@@ -188,11 +190,19 @@ func onPod(command string) adviser {
 	}
 }
 
+// onLoopLog returns advice to read the log of a container in a crash loop, or on what its command hides if that is empty.
+func onLoopLog(in *facts.Facts, p *explain.Problem, command string) []explain.Advice {
+	if in.TailOf(p.Pods[0], p.Container).IsEmpty() {
+		return onSilence(in, &input.Container{Name: p.Container})
+	}
+	return adviseLogs(words.PodAdvice(p.Kind), command)
+}
+
 // onRestarted returns advice on the error of a container that failed and runs again.
 func onRestarted(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
 	if pod := activePod(in, p.Pods[0]); pod != nil {
 		if text, _ := remedy(in, in.Restarted(pod), p.Start.Error, unknownOf(in, p)); text != "" {
-			out = advise(text, errorCommand(p.Start.Error))
+			out = advise(text, errorCommand(in, p.Start.Error))
 		}
 	}
 	return append(out, adviseLogs(words.PodAdvice(explain.ProblemCrashLoop), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))...)
@@ -202,7 +212,7 @@ func onRestarted(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.
 func onLoop(in *facts.Facts, p *explain.Problem) (out []explain.Advice) {
 	if c := loopOf(in, p); c != nil && c.Ended && !facts.IsStopped(c) {
 		if text, _ := remedy(in, c, p.Start.Error, unknownOf(in, p)); text != "" {
-			out = append(advise(text, errorCommand(p.Start.Error)), onUnreachable(in, p.Start.Error)...)
+			out = append(advise(text, errorCommand(in, p.Start.Error)), onUnreachable(in, p.Start.Error)...)
 		}
 	}
 	if text := words.EndLoop(p); text != "" {
@@ -217,7 +227,7 @@ func unknownOf(in *facts.Facts, p *explain.Problem) *meaning.Clue {
 }
 
 // ofNodePods are kinds of trouble with a pod of the node: of the network plugin, or a CSI driver.
-var ofNodePods = []meaning.TroubleKind{meaning.NetworkNotReady, meaning.NetworkDenied, meaning.NetworkPlugin, meaning.DriverDown}
+var ofNodePods = []meaning.TroubleKind{meaning.NetworkNotReady, meaning.NetworkDenied, meaning.NetworkPlugin, meaning.DriverDown, meaning.DeviceDriver}
 
 // startCommand returns the command that shows the object of the startAdvice, "" if there is none.
 func startCommand(in *facts.Facts, p *explain.Problem) string {
@@ -231,7 +241,7 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 	case p.Start.Reason == explain.InvalidImageName, t != nil && slices.Contains(ofOtherImage, t.Kind):
 		return otherImage(in, p.Container)
 	case t == nil:
-		return ""
+		return slowStartCommand(p)
 	case t.Kind == meaning.ObjectMissing, t.Kind == meaning.KeyMissing:
 		return objectCommand(cmp.Or(t.Namespace, in.Job.Namespace), t)
 	case t.Kind == meaning.ClaimUnusable:
@@ -246,8 +256,19 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 		return "kubectl describe csinode " + shellWord(node)
 	case slices.Contains(ofNodePods, t.Kind) && node != "":
 		return "kubectl get pods -A --field-selector spec.nodeName=" + shellWord(node)
-	case t.Kind == meaning.MountTimeout, t.Kind == meaning.Volume, t.Kind == meaning.VolumeAttach, t.Kind == meaning.Sandbox, t.Kind == meaning.Image:
+	case t.Kind == meaning.MountTimeout, t.Kind == meaning.Volume, t.Kind == meaning.VolumeAttach, t.Kind == meaning.Sandbox, t.Kind == meaning.Image, t.Kind == meaning.Devices:
 		return describe // It shows the whole message.
+	}
+	return ""
+}
+
+// slowStartCommand returns the command that shows whether what has to work on a pod does, "" if there is none.
+func slowStartCommand(p *explain.Problem) string {
+	switch {
+	case p.Start.IsSilent:
+		return "kubectl get node " + shellWord(p.Node)
+	case p.Asked == corev1.DefaultSchedulerName:
+		return "kubectl get pods -n kube-system -l component=kube-scheduler"
 	}
 	return ""
 }
@@ -305,7 +326,7 @@ func startAdvice(p *explain.Problem) string {
 	case p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1:
 		return fmt.Sprintf(words.FindOtherUser, p.Start.Claims[0].Name)
 	}
-	return words.TroubleAdvice(p)
+	return cmp.Or(words.TroubleAdvice(p), words.SlowStartAdvice(p))
 }
 
 // loopOf returns the container that is restarted repeatedly in a ProblemCrashLoop, or nil.

@@ -60,8 +60,16 @@ func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 		return kubectl(in.Job, "get pvc")
 	case u.Kind == meaning.UnfitNodeAffinity && u.Name != "":
 		return "kubectl get nodes -l " + shellWord(u.Name)
+	case u.Kind == meaning.UnfitNodeAffinity && len(u.Labels) > 0:
+		return "kubectl get nodes -L " + shellWord(strings.Join(u.Labels, ","))
+	case u.Kind == meaning.UnfitDevices:
+		return kubectl(in.Job, "describe resourceclaims")
+	case u.Kind == meaning.UnfitResource && (strings.Contains(u.Name, "/") || u.IsHelpless): // What nodes offer decides.
+		return "kubectl get nodes -o " + shellWord("custom-columns=NODE:.metadata.name,ALLOCATABLE:.status.allocatable."+strings.ReplaceAll(u.Name, ".", `\.`))
 	case u.Kind == meaning.UnfitNodeAffinity, u.Kind == meaning.UnfitTopologySpread:
 		return "kubectl get nodes --show-labels"
+	case u.Kind == meaning.UnfitTaint && !u.IsState():
+		return "kubectl get nodes -o custom-columns=NODE:.metadata.name,TAINTS:.spec.taints"
 	case u.Kind == meaning.UnfitTaint, u.Kind == meaning.UnfitResource, u.Kind == meaning.UnfitPodCount:
 		return "kubectl describe nodes"
 	case u.Kind == meaning.UnfitCordoned:

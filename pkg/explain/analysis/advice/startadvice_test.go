@@ -62,9 +62,9 @@ func TestPodThatDoesNotStartHasAdvice(t *testing.T) {
 		"an image of root":    {explaintest.PendingPod("CreateContainerConfigError", "container has runAsNonRoot and image will run as root (pod: \"train-x\", container: main)"), nil, "container main cannot be started", "set runAsUser in the securityContext to a number other than 0", "-"},
 		"a user with a name":  {explaintest.PendingPod("CreateContainerConfigError", "container has runAsNonRoot and image has non-numeric user (app), cannot verify user is non-root"), nil, "container main cannot be started", "set runAsUser in the securityContext to the number of user app", "-"},
 		"a volume is missing": {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : configmap "none" not found`, time.Minute)}, "the pod cannot start because ConfigMap none in namespace ns does not exist; its volume data needs it", "create ConfigMap none in namespace ns; the pod then starts automatically", "kubectl create configmap none --from-file=FILE -n ns"},
-		"a user that is root": {explaintest.PendingPod("CreateContainerConfigError", "container's runAsUser breaks non-root policy (pod: \"train-x\", container: main)"), nil, "container main cannot be started", "set runAsUser in the securityContext to a number other than 0", "-"},
+		"a user that is root": {explaintest.PendingPod("CreateContainerConfigError", "container's runAsUser breaks non-root policy (pod: \"train-x\", container: main)"), nil, "container main cannot be started", "set runAsUser of container main to a number other than 0 (securityContext), or let it run as root", "-"},
 		"a volume that hangs": {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : mount failed: exit status 32: Connection timed out`, time.Minute)}, "its node cannot reach the server of its volume data: “mount failed: exit status 32: Connection timed out”", "check the name of the server", "-"},
-		"a damaged volume":    {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : mount failed: exit status 32: no medium found`, time.Minute)}, "its volume data cannot be mounted: “mount failed: exit status 32: no medium found”", "look for the error in the log of the CSI driver's pod on the node", ""},
+		"a damaged volume":    {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : mount failed: exit status 32: no medium found`, time.Minute)}, "its volume data cannot be mounted: “mount failed: exit status 32: no medium found”", "look for the error in the log of the CSI driver's pod on node node-1", ""},
 		"a secret elsewhere":  {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.MountDevice failed for volume "pvc-93ce" : fetching NodeStageSecretRef storage/csi-rbd failed: kubernetes.io/csi: failed to find the secret csi-rbd in the namespace storage with error: secrets "csi-rbd" not found`, time.Minute)}, "because Secret csi-rbd in namespace storage does not exist; its volume pvc-93ce needs it", "create Secret csi-rbd in namespace storage;", "kubectl create secret generic csi-rbd --from-file=FILE -n storage"},
 		"a busy volume":       {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.MountDevice failed for volume "pvc-1" : rpc error: code = Internal desc = rbd image pool/vol is still being used`, 2*time.Minute), explaintest.PodEvent("FailedMount", `MountVolume.MountDevice failed for volume "pvc-1" : rpc error: code = Aborted desc = an operation with the given Volume ID 0001 already exists`, time.Minute)}, "because its volume pvc-1 is still in use elsewhere", "wait until the pod that uses the volume has ended", "kubectl get volumeattachments"},
 		"another zone":        {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.NodeAffinity check failed for volume "pv-1" : no matching NodeSelectorTerms`, time.Minute)}, "its volume pv-1 cannot be used on its node", "have the pod run on a node of the volume", "kubectl describe pv pv-1"},
@@ -72,7 +72,7 @@ func TestPodThatDoesNotStartHasAdvice(t *testing.T) {
 		"other trouble":       {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedCreatePodSandBox", "no cgroup left", time.Minute)}, "its sandbox cannot be created: “no cgroup left”", "look for the error in the logs of the network plugin", ""},
 		"an unknown reason":   {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedPodSetup", "the moon is full.\nLook.", time.Minute)}, "has not started (FailedPodSetup): “the moon is full”", "find out what the pod is waiting for", ""},
 		"how the node is":     {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `secret "none" not found`, 2*time.Minute), explaintest.PodEvent("MissingClusterDNS", "falling back", time.Minute)}, "because Secret none in namespace ns does not exist", "create Secret none in namespace ns;", "kubectl create secret generic none --from-file=FILE -n ns"},
-		"only how it is":      {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("DNSConfigForming", "too many", time.Minute)}, "the pod has a node but has not started", "find out what the pod is waiting for", ""},
+		"only how it is":      {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("DNSConfigForming", "too many", time.Minute)}, "the pod has a node but has not started", "check whether node node-1 is ready and its kubelet runs", "kubectl get node node-1"},
 	} {
 		f := explaintest.InputOf(explaintest.JobWith(withVolumes), tc.pod)
 		f.Events = tc.events
@@ -179,5 +179,22 @@ func TestPinnedPodNeedsRoomOnItsNode(t *testing.T) {
 				t.Errorf("%s, %s: %+v, want %q", name, reason, r.Advice, advice)
 			}
 		}
+	}
+}
+
+// The other containers are refused next.
+//
+// Requirements: FCT-03
+func TestEachContainerThatAsksForRootIsNamed(t *testing.T) {
+	f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
+		spec, root, user := &j.Spec.Template.Spec, &corev1.SecurityContext{RunAsUser: ptr.To[int64](0)}, &corev1.SecurityContext{RunAsUser: ptr.To[int64](7)}
+		spec.SecurityContext = &corev1.PodSecurityContext{RunAsNonRoot: ptr.To(true)}
+		spec.InitContainers = []corev1.Container{{Name: "setup", SecurityContext: root}, {Name: "fetch", SecurityContext: user}}
+		spec.Containers[0].SecurityContext = root
+	}), explaintest.PendingPod("CreateContainerConfigError", "container's runAsUser breaks non-root policy (pod: \"train-x\", container: main)"))
+	r := explaintest.Report(f)
+	explaintest.WantText(t, r, "runAsNonRoot does not allow its runAsUser 0")
+	if !explaintest.HasAdvice(r, "set runAsUser of container main, and that of container setup, which asks for 0, too, to a number other than 0") {
+		t.Errorf("%+v", r.Advice)
 	}
 }

@@ -1,6 +1,7 @@
 package endings
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -23,8 +24,8 @@ type NeverStarted struct {
 }
 
 // whyWaits returns the obstacle to a pod's start, by the reason and message of its container, its condition or a warning.
-func whyWaits(pod, reason, message string) *NeverStarted {
-	p := explain.Problem{Kind: explain.ProblemPodPending, Start: explain.Start{Reason: reason}}
+func whyWaits(pod, container, reason, message string) *NeverStarted {
+	p := explain.Problem{Kind: explain.ProblemPodPending, Container: container, Start: explain.Start{Reason: reason}}
 	if message != "" {
 		p.Details = []string{message}
 	}
@@ -32,9 +33,9 @@ func whyWaits(pod, reason, message string) *NeverStarted {
 	case reason == corev1.PodReasonUnschedulable, reason == "FailedScheduling":
 		p.Kind, p.Scheduling.Unfit = explain.ProblemUnschedulable, meaning.UnfitsOf(message)
 	case reason == explain.Pulling:
-		p.Image = strings.Trim(strings.TrimPrefix(message, "Pulling image "), `"`)
+		p.Image = meaning.PulledImage(message)
 	case image != "":
-		p.Kind, p.Image, p.Start.Trouble = explain.ProblemImagePull, image, meaning.OfImage(reason, message)
+		p.Kind, p.Image, p.Start.Trouble = explain.ProblemImagePull, image, cmp.Or(meaning.OfImage(reason, message), &meaning.Trouble{Kind: meaning.Unexplained})
 	default:
 		p.Start.Trouble = meaning.OfStart(reason, message)
 	}
@@ -58,21 +59,32 @@ func WhyNeverStarted(in *facts.Facts) *NeverStarted {
 	// The reason that a pod shows, or else the first of the warnings.
 	for _, p := range in.Pods {
 		if why := whyPending(p); why != nil {
-			return why.before(in.Decision.Since)
+			return why.of(in, in.Decision.Since)
 		}
 	}
 	for i := range in.Events {
 		if e := &in.Events[i]; known[e.Pod] && warnings[e.Pod] == e {
-			return whyWaits(e.Pod, e.Reason, e.Message).before(e.Last)
+			return whyWaits(e.Pod, e.Container, e.Reason, e.Message).of(in, e.Last)
 		}
 	}
 	return nil
 }
 
-// before notes when an object was missing: it may exist by now.
-func (n *NeverStarted) before(t time.Time) *NeverStarted {
-	if n.Problem.Start.Trouble.IsAboutObject() {
-		n.Problem.Start.Trouble.SeenAt = t
+// of adds what the Job shows about the obstacle, and when it was seen: an object that was missing may exist by now.
+func (n *NeverStarted) of(in *facts.Facts, seen time.Time) *NeverStarted {
+	p := &n.Problem
+	p.Role.Init = in.IsInit(p.Container)
+	if p.Start.Trouble == nil {
+		return n
+	}
+	if p.Start.Trouble.Pod = facts.WhereOf(in, p.Image); p.Start.Trouble.IsAboutObject() {
+		p.Start.Trouble.SeenAt = seen
+	}
+	for i := range in.Events {
+		if e := &in.Events[i]; e.Pod == n.Pod {
+			w := &p.Start.Trouble.Pod
+			w.Node = cmp.Or(meaning.AssignedNode(e.Reason, e.Message), w.Node)
+		}
 	}
 	return n
 }
@@ -108,6 +120,8 @@ func eventsOfStart(in *facts.Facts) (warnings map[string]*input.Event, started m
 		_, ran := meaning.OfRestart(e.Reason, e.Message)
 		switch {
 		case e.Pod == "":
+		case e.Reason == "Started" && in.IsInit(e.Container): // The other containers wait for it.
+			delete(warnings, e.Pod)
 		case e.Reason == "Started", ran:
 			started[e.Pod] = true
 		case e.Reason == explain.Pulling && warnings[e.Pod] == nil:
@@ -147,10 +161,10 @@ func hasStarted(p *input.Pod) bool {
 // whyPending returns the reason for not starting that the pod itself shows, nil if it shows none.
 func whyPending(p *input.Pod) *NeverStarted {
 	if p.Unschedulable != "" && p.Node == "" {
-		return whyWaits(p.Name, corev1.PodReasonUnschedulable, p.Unschedulable)
+		return whyWaits(p.Name, "", corev1.PodReasonUnschedulable, p.Unschedulable)
 	}
 	if c := lists.First(p.Containers, (*input.Container).ExplainsWait); c != nil {
-		return whyWaits(p.Name, c.Waiting, c.WaitingMessage)
+		return whyWaits(p.Name, c.Name, c.Waiting, c.WaitingMessage)
 	}
 	return nil
 }

@@ -98,3 +98,26 @@ func TestDeadlineThatWasSpentPullingNamesTheMeaning(t *testing.T) {
 	r := explaintest.Report(deadlineOf(pull, explaintest.PodEvent("Failed", "Error: ImagePullBackOff", 30*time.Minute)))
 	explaintest.WantVerdict(t, r, "The Job failed: its pods never started, as image train:1 cannot be pulled: the registry's rate limit is exceeded; meanwhile, its activeDeadlineSeconds (1m) passed.")
 }
+
+// Requirements: FCT-05, PND-03
+func TestDeadlineThatWasSpentPullingIsAboutTheImageWhateverRanBefore(t *testing.T) {
+	const image = "registry.example/logging/cluster-logging-operator-bundle-of-the-mirror:v5.6.3"
+	event := func(reason, container, message string, d time.Duration) input.Event {
+		e := explaintest.PodEvent(reason, message, d)
+		e.Type, e.Container = corev1.EventTypeNormal, container
+		return e
+	}
+	f := deadlineOf(event("Scheduled", "", "Successfully assigned ns/train-x to worker-1", 34*time.Minute), event("Started", "util", "Started container util", 33*time.Minute),
+		event("BackOff", "pull", `Back-off pulling image "`+image+`"`, 32*time.Minute))
+	f.Job.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "util", Image: "util:1"}, {Name: "pull", Image: image}}
+	r := explaintest.Report(f)
+	explaintest.WantVerdict(t, r, "The Job failed: its pods never started, as image "+image+" cannot be pulled; init container pull needs it; meanwhile, its activeDeadlineSeconds (1m) passed.")
+	explaintest.WantWithout(t, r, "give the Job more time", "--active-deadline-seconds", "that ran")
+	if !explaintest.HasAdvice(r, "find the reason, which no event has, on node worker-1", "crictl pull "+image) {
+		t.Errorf("%+v", r.Advice)
+	}
+
+	// An init container that started last may have run until the deadline.
+	f.Events = append(f.Events, event("Started", "pull", "Started container pull", 31*time.Minute))
+	assert.NotContains(t, explaintest.Verdict(explaintest.Report(f)), "never started")
+}

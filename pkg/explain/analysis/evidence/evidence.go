@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -28,6 +29,8 @@ type Values struct {
 	// Limit describes the limit of the spec that ended the Job, "" if it is unknown.
 	Limit  string
 	Policy *explain.FailurePolicy
+	// Doubtful reports whether the log of a container that succeeded has an error.
+	Doubtful bool
 }
 
 // Links returns the links of the chain. A report on a part of the Job, or on a running Job with failures, has only the lower part: pods,
@@ -45,7 +48,7 @@ func Links(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Opti
 		}
 	}
 	if end.Decided() && !end.Failing() {
-		return chain
+		return append(chain, outputLinks(in, v.Doubtful)...)
 	}
 	example := failed.Example
 	if example == nil {
@@ -53,9 +56,9 @@ func Links(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Opti
 			return append(chain, loop...)
 		}
 		if end.Failing() || in.Job.Status.Failed > 0 {
-			chain = append(chain, missingEvidence(in, failed, v.Accounting, o)...)
+			return append(chain, missingEvidence(in, failed, v.Accounting, o)...)
 		}
-		return chain
+		return append(chain, outputLinks(in, true)...)
 	}
 	if example.Matched() && example.Match.Rule != end.Rule {
 		chain = append(chain, ruleLink(in, &v.Policy.Rules[example.Match.Rule]))
@@ -127,6 +130,17 @@ func containerChain(in *facts.Facts, f *failures.Failure, c *input.Container) []
 		chain = append(chain, containerEvidence(p.Name, other, facts.EndErrorIn(other), true))
 	}
 	return chain
+}
+
+// outputLinks returns a pod that has not failed, and the end of its log, if that was read and belongs into the evidence.
+func outputLinks(in *facts.Facts, belongs bool) []explain.Evidence {
+	for i := range in.Logs {
+		pod := input.PodNamed(in.Pods, in.Logs[i].Pod)
+		if belongs && pod != nil && pod.Phase != corev1.PodFailed && len(in.Logs[i].Lines) > 0 {
+			return append([]explain.Evidence{podLink(pod, 0)}, logLinks(in, pod.Name, &input.Container{Name: in.Logs[i].Container, ExitCode: 1})...)
+		}
+	}
+	return nil
 }
 
 // logLinks returns the end of the container's log, as far as it was read.

@@ -108,6 +108,29 @@ func User(in *Facts, name string) string {
 	return strconv.FormatInt(*user, 10)
 }
 
+// AlsoRoot returns the other containers of the Job's template that ask for user 0 although runAsNonRoot does not allow it.
+func AlsoRoot(in *Facts, name string) (all []string) {
+	spec := &in.Spec.Template.Spec
+	ofPod := ptr.Deref(spec.SecurityContext, corev1.PodSecurityContext{})
+	containers := slices.Concat(spec.InitContainers, spec.Containers)
+	for i := range containers {
+		c := &containers[i]
+		own := ptr.Deref(c.SecurityContext, corev1.SecurityContext{})
+		if c.Name != name && ptr.Deref(cmp.Or(own.RunAsNonRoot, ofPod.RunAsNonRoot), false) && User(in, c.Name) == "0" {
+			all = append(all, "container "+c.Name)
+		}
+	}
+	return all
+}
+
+// Account returns the ServiceAccount of the Job's pods.
+func Account(in *Facts) string { return cmp.Or(in.Spec.Template.Spec.ServiceAccountName, "default") }
+
+// WhereOf returns what the Job's template has about pods that do not start, and about the image of a container.
+func WhereOf(in *Facts, image string) meaning.Where {
+	return meaning.Where{Image: image, Account: Account(in), BySpec: len(in.Spec.Template.Spec.ImagePullSecrets) > 0}
+}
+
 // UsesNodeDNS reports whether the pods use the DNS of their node, not that of the cluster.
 func (in *Facts) UsesNodeDNS() bool {
 	spec := &in.Spec.Template.Spec

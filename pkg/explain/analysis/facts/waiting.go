@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -44,6 +45,7 @@ var servers = []*lazyregexp.Regexp{
 	lazyregexp.New(`\b(?:pg_isready|psql|mysqladmin|mysql|mariadb-admin|mariadb|redis-cli)\b[^;|&\n]*? (?:-h ?|--host[= ])["']?([A-Za-z][\w.-]*)["']?(?:[^;|&\n]*? (?:-p ?|-P ?|--port[= ])["']?(\d+))?`),
 	lazyregexp.New(`\bwait-for(?:-it)?(?:\.sh)? (?:-\S+ (?:\d+ )?)*([A-Za-z][\w.-]*):(\d+)`),
 	lazyregexp.New(`\b(?:curl|wget)\b[^;|&\n]*? ["']?https?://([A-Za-z][\w.-]*)(?::(\d+))?`),
+	lazyregexp.New(`\bwait-for-port\b[^;|&\n]*? --host[= ]([A-Za-z][\w.-]*)(?:[^;|&\n]* (\d+))?`),
 	lazyregexp.New(`/dev/tcp/([A-Za-z][\w.-]*)/(\d+)`),
 }
 
@@ -72,4 +74,10 @@ func ServersOf(in *Facts, container string) (all []string) {
 		}
 	}
 	return all
+}
+
+// HidesExit returns the end of the script of a container of the Job's template that hides the exit code of its programs, such as
+// "|| true"; "" if it hides none.
+func HidesExit(in *Facts, container string) string {
+	return (&meaning.Container{Arguments: Arguments(in, container)}).HidesExit()
 }

@@ -138,7 +138,9 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 			c.Message = f.Message()
 		}
 		if c.Message == "" && c.LastLine == "" && i < maxSearched {
-			c.LastLine, c.LineSign = f.lastLine(in)
+			if line, sign := f.lastLine(in); line != "" || c.LineSign == meaning.SignError { // A log that was read and is empty says more than an unread one.
+				c.LastLine, c.LineSign = line, sign
+			}
 		}
 	}
 	c.Silent = latest.IsUnexplained(in)

@@ -109,6 +109,13 @@ func restartsOf(in *facts.Facts, r *failures.Restarts, limit int32) *explain.Res
 	if c := cmp.Or(r.Container, in.SeenRestart); c != nil {
 		out.Exit = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}
 		out.Message, out.Error = c.Message, facts.EndErrorIn(c)
+		if lines := in.LogOf(podOf(r), c.Name); c.Message == "" && !facts.IsStopped(c) && !cause.NeverRan(c.Reason) {
+			out.Error = cmp.Or(out.Error, meaning.KnownErrorIn(c.ExitCode, lines...))
+			out.Message, _ = meaning.LastLineOf(c.ExitCode, lines)
+		}
+		if out.Init = c.Init; c.Init {
+			out.Later, out.Servers = in.MainContainers(), facts.ServersOf(in, c.Name)
+		}
 		if out.Exact && r.Pod != nil && r.Pod.Restarts == r.Count && c.Restarts == r.Count {
 			out.Container, out.Pod = c.Name, r.Pod.Name
 		}
@@ -117,6 +124,14 @@ func restartsOf(in *facts.Facts, r *failures.Restarts, limit int32) *explain.Res
 		out.Message = r.ProbeMessage
 	}
 	return out
+}
+
+// podOf returns the name of the pod with the most restarts, "" if none is known.
+func podOf(r *failures.Restarts) string {
+	if r.Pod == nil {
+		return ""
+	}
+	return r.Pod.Name
 }
 
 // restartedContainer returns the container that was restarted, by the template or by the events; "" if it may be one of several.

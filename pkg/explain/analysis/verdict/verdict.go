@@ -101,7 +101,7 @@ func addPresent(in *facts.Facts, failed *failures.Failures, v *Values, a *words.
 	for _, beside := range []func(*explain.Problem) bool{
 		func(p *explain.Problem) bool { return p.Blocks },
 		func(p *explain.Problem) bool {
-			return p.Kind == explain.ProblemRestarted || p.Kind == explain.ProblemPodsLost || p.Kind == explain.ProblemContainerEnded
+			return p.Kind == explain.ProblemErrorRepeated || p.Kind == explain.ProblemRestarted || p.Kind == explain.ProblemPodsLost || p.Kind == explain.ProblemContainerEnded
 		},
 	} {
 		for i := range v.Problems {
@@ -142,7 +142,7 @@ func addEnd(in *facts.Facts, failed *failures.Failures, v *Values, a *words.Answ
 	// Problems of such a Job: its doubtful result if it succeeded, pods that keep it from its end, or its deletion. The verdict names the last of them.
 	for i := range v.Problems {
 		p := &v.Problems[i]
-		doubtful := p.Kind == explain.ProblemProcessOOMKilled && !in.Decision.Failing()
+		doubtful := (p.Kind == explain.ProblemProcessOOMKilled || p.Kind == explain.ProblemErrorHidden) && !in.Decision.Failing()
 		unrecorded := p.Kind == explain.ProblemFinalizerStuck && p.HoldsJob
 		if doubtful || unrecorded || jobproblems.HoldsEndedJob(in, p) {
 			a.Reservations, a.Problem = append(a.Reservations, p), ptr.To(int32(i))

@@ -44,7 +44,7 @@ func CreationRefused(in *facts.Facts) []explain.Problem {
 	if refused == nil || in.Finished() || in.Decision.Decided() || in.Now.Sub(refused.Last) > recently || createdSince(in, refused) {
 		return nil
 	}
-	why := meaning.OfRefusal(refused.Message)
+	why := meaning.OfRefusal(refused.Message).Of(facts.Account(in))
 	hasContainer := func(name string) bool { return !in.IsInjected(name) }
 	why.NoteInjected(hasContainer, func(path string) bool { return facts.HasField(&in.Spec.Template, path) })
 	return one(explain.Problem{

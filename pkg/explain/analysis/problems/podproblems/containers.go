@@ -198,4 +198,7 @@ func addLastRun(in *facts.Facts, pod *input.Pod, p *explain.Problem, c *input.Co
 	lines := in.LogOf(pod.Name, c.Name)
 	p.Start.Error = cmp.Or(p.Start.Error, meaning.KnownErrorIn(c.ExitCode, lines...))
 	p.Run.LastLine, p.Run.LineSign = meaning.LastLineOf(c.ExitCode, lines)
+	if in.TailOf(pod.Name, c.Name).IsEmpty() && cause.Meaning(c.ExitCode, c.Reason) == "" {
+		p.Run.LineSign = meaning.SignEmpty
+	}
 }

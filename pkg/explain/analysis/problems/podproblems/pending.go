@@ -107,7 +107,7 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 			p.Run.Ending, p.Run.ProbeMessage = endings.RestartedByProbe(in.Events, pod.Name, loop.Name)
 		}
 	case startsSlowly(in, pod) || triesInVain(pod, warning):
-		slowStart(&p, pod, warning(pod.Name))
+		slowStart(in, &p, pod, warning(pod.Name))
 	case restarted != nil:
 		p.Kind, p.Blocks = explain.ProblemRestarted, false
 		addLastRun(in, pod, &p, restarted)
@@ -120,15 +120,18 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 
 // waitsForContainer adds the reason why a container does not start.
 func waitsForContainer(p *explain.Problem, c *input.Container) {
-	p.Container, p.Start.Reason = c.Name, c.Waiting
+	p.Container, p.Role.Init, p.Start.Reason = c.Name, c.Init, c.Waiting
 	if c.WaitingMessage != "" {
 		p.Details = append(p.Details, c.WaitingMessage)
 	}
 }
 
 // slowStart describes a pod that is pending for long: by the last warning about it, or that no scheduler has seen it.
-func slowStart(p *explain.Problem, pod *input.Pod, last *input.Event) {
+func slowStart(in *facts.Facts, p *explain.Problem, pod *input.Pod, last *input.Event) {
 	p.Kind, p.Node, p.Scheduling.Scheduled = explain.ProblemPodPending, pod.Node, pod.Scheduling
+	if !pod.Scheduling && pod.Node == "" {
+		p.Asked = cmp.Or(in.Spec.Template.Spec.SchedulerName, corev1.DefaultSchedulerName)
+	}
 	// Without a warning, no trouble is known: an image that takes long to pull is no reason to give up.
 	p.MayContinue = pod.Node != "" && last == nil
 	switch {

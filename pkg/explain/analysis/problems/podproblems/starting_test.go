@@ -36,10 +36,10 @@ func TestMultiAttachIsPreferredToATimeout(t *testing.T) {
 // Requirements: PND-01
 func TestUnschedulablePodNamesReasonsAndWhatToDo(t *testing.T) {
 	for message, want := range map[string]struct{ text, advice, command string }{
-		"0/9 nodes are available: 1 Insufficient nvidia.com/gpu, 8 node(s) didn't match Pod's node affinity/selector. preemption: x": {"1 node lacks free nvidia.com/gpu, 8 do not match its node affinity or selector", "free nvidia.com/gpu on a node, or add a node that offers it (the pod requests 2)", "kubectl describe nodes"},
+		"0/9 nodes are available: 1 Insufficient nvidia.com/gpu, 8 node(s) didn't match Pod's node affinity/selector. preemption: x": {"1 node lacks free nvidia.com/gpu, 8 do not match its node affinity or selector", "free nvidia.com/gpu on a node, or add a node that offers it (the pod requests 2)", `kubectl get nodes -o 'custom-columns=NODE:.metadata.name,ALLOCATABLE:.status.allocatable.nvidia\.com/gpu'`},
 		"0/5 nodes are available: 5 Insufficient memory.":                                                          {"5 nodes lack free memory", "lower what the pod requests of memory, which is 900Gi,", "kubectl describe nodes"},
 		"0/5 nodes are available: 5 Insufficient cpu.":                                                             {"5 nodes lack free cpu", "free cpu on the nodes", "kubectl describe nodes"},
-		"0/3 nodes are available: 3 node(s) had untolerated taint {dedicated: batch}.":                             {"3 nodes have an untolerated taint {dedicated: batch}", "recreate the Job with a toleration for the taint {dedicated: batch}", "kubectl describe nodes"},
+		"0/3 nodes are available: 3 node(s) had untolerated taint {dedicated: batch}.":                             {"3 nodes have an untolerated taint {dedicated: batch}", "recreate the Job with a toleration for the taint {dedicated: batch}", "kubectl get nodes -o custom-columns=NODE:.metadata.name,TAINTS:.spec.taints"},
 		"0/3 nodes are available: 3 node(s) had untolerated taint {node.kubernetes.io/not-ready: }.":               {"3 nodes are not ready (taint node.kubernetes.io/not-ready)", "find out why the nodes are not ready", "kubectl describe nodes"},
 		"0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.":                            {"3 nodes do not match its node affinity or selector", "compare nodeSelector and affinity", "kubectl get nodes --show-labels"},
 		"0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints.":                         {"3 nodes do not satisfy its topology spread constraints", "recreate the Job with other topologySpreadConstraints", "kubectl get nodes --show-labels"},
@@ -101,8 +101,8 @@ func TestClaimThatIsNotBoundIsNamedAmongSeveral(t *testing.T) {
 // Requirements: PND-03
 func TestImageHasTheReasonWhyItCannotBePulled(t *testing.T) {
 	for message, want := range map[string]struct{ text, advice string }{
-		"429 Too Many Requests - Server message: toomanyrequests":     {"cannot be pulled: the registry's rate limit is exceeded", "pull the image with an account (imagePullSecrets)"},
-		"pull access denied, repository does not exist":               {"cannot be pulled: the registry denied access; credentials are missing (no imagePullSecrets), or the repository does not exist", "give the pods credentials for the registry (imagePullSecrets"},
+		"429 Too Many Requests - Server message: toomanyrequests":     {"cannot be pulled: the registry's rate limit is exceeded", "pull the image with an account, which has a higher limit"},
+		"pull access denied, repository does not exist":               {"cannot be pulled: the registry denied access; credentials are missing (no imagePullSecrets), or the repository does not exist", "give the pods credentials for the registry: a Secret of type kubernetes.io/dockerconfigjson in imagePullSecrets"},
 		"no match for platform in manifest: not found":                {"cannot be pulled: it does not exist for the platform", "build the image for the platform (operating system and architecture) of the nodes"},
 		"dial tcp: lookup registry.corp on 10.0.0.2:53: no such host": {"cannot be pulled: the host name of its registry, registry.corp, cannot be resolved on the node", "check the name of the registry"},
 		"stopped": {"cannot be pulled: “stopped”; the Job waits forever", "the events of the pod have the whole message"},
@@ -125,7 +125,7 @@ func TestImageHasTheReasonWhyItCannotBePulled(t *testing.T) {
 	withSecret := explaintest.PendingPod("ImagePullBackOff", `Back-off pulling image "train:1": ErrImagePull: pull access denied`)
 	withSecret.PullSecrets = true
 	explaintest.WantFirst(t, explaintest.InputOf(explaintest.JobOfOne(), withSecret), "image train:1 of container main cannot be pulled: the registry denied access; credentials are missing or wrong")
-	explaintest.WantFirst(t, explaintest.InputOf(explaintest.JobOfOne(), explaintest.PendingPod("ErrImageNeverPull", "")), "image train:1 of container main is not present on the node, and imagePullPolicy is Never")
+	explaintest.WantFirst(t, explaintest.InputOf(explaintest.JobOfOne(), explaintest.PendingPod("ErrImageNeverPull", "")), "image train:1 of container main is not present on node node-1, and imagePullPolicy is Never")
 }
 
 // Requirements: PND-04
@@ -145,6 +145,104 @@ func TestPodWithANodeHasTheReasonWhyItCannotStart(t *testing.T) {
 		explaintest.WantVerdict(t, r, "The Job is stalled: the pod cannot start because "+tc.text+".")
 		if len(r.Advice) != 1 || !strings.HasPrefix(r.Advice[0].Text, tc.advice) {
 			t.Errorf("%s: %+v, want %q", tc.message, r.Advice, tc.advice)
+		}
+	}
+}
+
+// Requirements: PND-03
+func TestImageThatIsNotPulledForAnUnknownReasonNamesItsNode(t *testing.T) {
+	f := explaintest.InputOf(explaintest.JobOfOne(), explaintest.PendingPod("ImagePullBackOff", `Back-off pulling image "train:1"`))
+	backOff := explaintest.AboutPod("train-x", "Normal", "kubelet", "BackOff", `Back-off pulling image "train:1"`)
+	backOff.Count = 121
+	f.Events = []input.Event{backOff}
+	r := explaintest.Report(f)
+	explaintest.WantVerdict(t, r, "The Job is stalled: image train:1 of container main cannot be pulled; the Job waits forever.")
+	if !explaintest.HasAdvice(r, "find the reason, which no event has (the kubelet reported the failure 121 times), on node node-1", "crictl pull train:1", "ctr -n k8s.io images import") {
+		t.Errorf("%+v", r.Advice)
+	}
+	f.EventsRead = false // An event may say why.
+	explaintest.WantWithout(t, explaintest.Report(f), "which no event has")
+}
+
+// Requirements: PND-03
+func TestPullSecretThatTheKubeletDoesNotFindIsTheCause(t *testing.T) {
+	const denied = `Back-off pulling image "train:1": ErrImagePull: pull access denied, repository does not exist or may require authorization: authorization failed: no basic auth credentials`
+	f := explaintest.InputOf(explaintest.JobOfOne(), explaintest.PendingPod("ImagePullBackOff", denied))
+	f.Job.Spec.Template.Spec.ServiceAccountName = "reports"
+	explaintest.WantText(t, explaintest.Report(f), "imagePullSecrets of the pod template, or of its ServiceAccount reports")
+	f.Events = []input.Event{explaintest.AboutPod("train-x", "Warning", "kubelet", "FailedToRetrieveImagePullSecret", "Unable to retrieve some image pull secrets (regcred); attempting to pull the image may not succeed.")}
+	explaintest.WantText(t, explaintest.Report(f), "the registry denied access; its pull secret regcred does not exist", "create Secret regcred of type")
+}
+
+// Requirements: PND-03, CLI-06
+func TestInitContainerThatCannotBeStartedIsCalledOne(t *testing.T) {
+	for reason, want := range map[string]string{
+		"ImagePullBackOff":           "image train:1 of init container setup cannot be pulled",
+		"CreateContainerConfigError": "init container setup cannot be started",
+		"InvalidImageName":           "the image name of init container setup is invalid",
+	} {
+		pod := explaintest.PodOf("train-x", func(p *corev1.Pod) {
+			p.Status.Phase = corev1.PodPending
+			p.Spec.InitContainers = []corev1.Container{{Name: "setup", Image: "train:1"}}
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "setup", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}
+		})
+		explaintest.WantText(t, explaintest.Report(explaintest.InputOf(explaintest.JobOfOne(), pod)), want)
+	}
+}
+
+// Requirements: PND-04
+func TestPodWithoutWarningsNamesWhatHasToWorkOnIt(t *testing.T) {
+	pulling := explaintest.AboutPod("train-x", "Normal", "kubelet", "Pulling", `Pulling image "train:1"`)
+	for name, tc := range map[string]struct {
+		pod             *input.Pod
+		scheduler       string
+		events          []input.Event
+		text            string
+		advice, command string
+	}{
+		"a large image": {explaintest.PendingPod("", ""), "", []input.Event{pulling}, "image train:1 is being pulled on node node-1", "wait, as large images take minutes", ""},
+		"a dead node":   {explaintest.PendingPod("", ""), "", nil, "the pod has a node but has not started", "check whether node node-1 is ready", "kubectl get node node-1"},
+		"a scheduler":   {explaintest.PodOf("train-x", unscheduled), "volcano", nil, "is scheduler volcano (schedulerName) running?", "start scheduler volcano, or recreate the Job without schedulerName", ""},
+		"no scheduler":  {explaintest.PodOf("train-x", unscheduled), "", nil, "is kube-scheduler running?", "check whether kube-scheduler is running", "kubectl get pods -n kube-system -l component=kube-scheduler"},
+	} {
+		f := explaintest.InputOf(explaintest.JobOfOne(), tc.pod)
+		f.Job.Spec.Template.Spec.SchedulerName, f.Events = tc.scheduler, tc.events
+		r := explaintest.Report(f)
+		explaintest.WantText(t, r, tc.text)
+		if len(r.Advice) == 0 || !strings.HasPrefix(r.Advice[0].Text, tc.advice) || r.Advice[0].Command != tc.command {
+			t.Errorf("%s: %+v", name, r.Advice)
+		}
+	}
+}
+
+func unscheduled(p *corev1.Pod) {
+	p.CreationTimestamp = explaintest.Ago(10 * time.Minute)
+	p.Spec.NodeName, p.Status.Phase, p.Status.Conditions = "", corev1.PodPending, nil
+}
+
+// Requirements: PND-01
+func TestRuleOfThePodTemplateThatNoNodeMeetsIsNamed(t *testing.T) {
+	job := explaintest.JobOfOne()
+	spec := &job.Spec.Template.Spec
+	spec.Tolerations = []corev1.Toleration{{Key: "dedicated", Value: "gpu", Effect: corev1.TaintEffectNoExecute}}
+	spec.NodeSelector = map[string]string{"disk": "ssd"}
+	spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
+		{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "zone", Operator: corev1.NodeSelectorOpIn, Values: []string{"a", "b"}}, {Key: "gpu", Operator: corev1.NodeSelectorOpExists}}},
+		{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "pool", Operator: corev1.NodeSelectorOpIn, Values: []string{"batch"}}}},
+	}}}}
+	for message, want := range map[string]struct{ text, advice, command string }{
+		"0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.": {
+			"3 nodes do not match its node affinity (disk=ssd and zone in (a, b) and gpu or pool=batch)", "correct the node affinity of the pod template (disk=ssd and zone in (a, b) and gpu or pool=batch)", "kubectl get nodes -L 'disk,gpu,pool,zone'",
+		},
+		"0/3 nodes are available: 3 node(s) had untolerated taint {dedicated: batch}.": {
+			"3 nodes have an untolerated taint {dedicated: batch}",
+			`recreate the Job with a toleration for the taint {dedicated: batch} in its pod template (key: dedicated, value: batch); the one that it has for this key is for another taint (value "gpu", effect NoExecute)`, "kubectl get nodes -o custom-columns=NODE:.metadata.name,TAINTS:.spec.taints",
+		},
+	} {
+		r := explaintest.Report(explaintest.InputOf(job, explaintest.UnscheduledPod(message)))
+		explaintest.WantText(t, r, want.text)
+		if !strings.HasPrefix(r.Advice[0].Text, want.advice) || r.Advice[0].Command != want.command {
+			t.Errorf("%+v", r.Advice)
 		}
 	}
 }

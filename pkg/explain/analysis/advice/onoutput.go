@@ -1,0 +1,109 @@
+package advice
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// readLog returns advice to read the log of a container that ended, or, if that is empty, on what its command hides; nil if logs could not
+// be read.
+func readLog(in *facts.Facts, pod *input.Pod, c *input.Container) []explain.Advice {
+	switch {
+	case in.TailOf(pod.Name, c.Name).IsEmpty():
+		return onSilence(in, c)
+	case slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.OfLogs() }):
+		return nil
+	}
+	return adviseLogs(words.ReadWholeLog, logOf(in, pod, c))
+}
+
+// onSilence returns advice on a command that keeps errors out of the log, nil if the command does not show why the log is empty.
+func onSilence(in *facts.Facts, c *input.Container) []explain.Advice {
+	of := containerOf(in, c)
+	if text := of.SilenceAdvice(); text != "" {
+		return advise(text, "")
+	}
+	return nil
+}
+
+// onErrorInOutput returns advice on an error in the log of a container that has not failed, and on the command that hides it.
+func onErrorInOutput(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
+	c := &input.Container{Name: p.Container, ExitCode: 1}
+	if text, _ := remedy(in, c, p.Start.Error, &meaning.Clue{Words: p.Run.LastLine, Log: in.LogOf(p.Pods[0], p.Container)}); text != "" {
+		out = append(advise(text, errorCommand(in, p.Start.Error)), onUnreachable(in, p.Start.Error)...)
+	}
+	if p.Kind == explain.ProblemErrorHidden {
+		out = append(out, advise(fmt.Sprintf(words.ShowExitCode, p.Container, p.Asked), "")...)
+	}
+	pod := input.PodNamed(in.Pods, p.Pods[0])
+	return append(out, adviseLogs(words.ReadOutputOfPod, kubectl(in.Job, "logs %s", shellWord(pod.Name)+containerFlag(in, pod, p.Container)))...)
+}
+
+// onOutput returns the advice to read what the pods of a complete or running Job printed, as far as they exist and no other advice shows a
+// log: exit code 0 does not show that they did their work, and a running pod without a problem may wait for something.
+func onOutput(in *facts.Facts, found []explain.Problem, advised []explain.Advice) []explain.Advice {
+	if slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.Kind == explain.AdviceLogs }) {
+		return nil
+	}
+	phase := map[reconcile.Outcome]corev1.PodPhase{reconcile.OutcomeComplete: corev1.PodSucceeded, reconcile.OutcomeOpen: corev1.PodRunning}[in.Decision.Outcome]
+	var started []string
+	oldest, age := facts.UnlimitedRun(in)
+	for _, pod := range in.Pods {
+		if phase != "" && pod.Phase == phase && pod.DeletedAt.IsZero() {
+			started = append(started, pod.Name)
+		}
+	}
+	switch {
+	case len(started) == 0, phase == corev1.PodRunning && len(found) > 0:
+		return nil
+	case phase == corev1.PodRunning && age >= words.LongRun:
+		return append(advise(words.EndHanging, ""), adviseLogs(words.ReadOutputOfPod, kubectl(in.Job, "logs %s --timestamps --tail=20", shellWord(oldest.Name)))...)
+	case len(started) == 1:
+		return adviseLogs(words.ReadOutputOfPod, kubectl(in.Job, "logs %s", shellWord(started[0])))
+	}
+	return adviseLogs(words.ReadOutput, kubectl(in.Job, "batchjob logs %s", jobWord(in.Job)))
+}
+
+// onInit returns advice on an init container whose restarts failed the Job: on the servers that its command waits for, and its log, if
+// that of the run before could not be read.
+func onInit(in *facts.Facts, failed *failures.Failures, r *explain.Restarts) (out []explain.Advice) {
+	out = onServers(in, r.Servers)
+	if pod, c := failed.Restarts.Pod, failed.Restarts.Container; r.Init && pod != nil && c.Running && in.TailOf(pod.Name, c.Name) == nil {
+		out = append(out, adviseLogs(fmt.Sprintf(words.ReadLogOf, c.Name), kubectl(in.Job, "logs %s%s", shellWord(pod.Name), containerFlag(in, pod, c.Name)))...)
+	}
+	return out
+}
+
+// onServers returns advice on the servers that the command of an init container waits for.
+func onServers(in *facts.Facts, servers []string) []explain.Advice {
+	if len(servers) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf(words.CheckServers, wording.Enumerate(servers, "and"))
+	return append(advise(text, serviceCommand(in, servers[0], true)), tooEarly(in, servers[0])...)
+}
+
+// serviceCommand returns the command that shows the Service that a host names, or the pods behind it; "" if it cannot be one.
+func serviceCommand(in *facts.Facts, host string, pods bool) string {
+	service, namespace := meaning.ServiceOf(host)
+	format := "get service %s"
+	switch {
+	case service == "":
+		return ""
+	case pods:
+		format = "get endpointslices -l kubernetes.io/service-name=%s"
+	}
+	return explain.Kubectl(cmp.Or(namespace, in.Job.Namespace), format, shellWord(service))
+}

@@ -1,0 +1,91 @@
+package podproblems
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+// OutputOf returns the pod and the container whose log may say more about a Job without trouble: of the newest pod that runs, or of
+// one that succeeded and whose command hides its exit code; nil if there is none.
+func OutputOf(in *facts.Facts) (newest *input.Pod, container string) {
+	if jobspec.IsSuspended(in.Spec) || slices.ContainsFunc(in.Active, hasTrouble) {
+		return nil, ""
+	}
+	phase, pods := corev1.PodRunning, in.Active
+	if container = workOf(in); in.Decision.Outcome == reconcile.OutcomeComplete {
+		phase, pods = corev1.PodSucceeded, in.Terminal
+		container = hidingContainer(in)
+	} else if in.Decision.Decided() {
+		return nil, ""
+	}
+	for _, p := range pods {
+		if container != "" && p.Phase == phase && p.Node != "" && (newest == nil || p.CreatedAt.After(newest.CreatedAt)) {
+			newest = p
+		}
+	}
+	return newest, container
+}
+
+// hasTrouble reports whether an active pod does not run, or a container of it has failed, waits, or has ended before the others.
+func hasTrouble(p *input.Pod) bool {
+	return p.Phase != corev1.PodRunning || slices.ContainsFunc(p.Containers, func(c input.Container) bool {
+		return c.Waiting != "" || c.Before || c.Ended && (!c.Init || c.ExitCode != 0)
+	})
+}
+
+// workOf returns the first container that may do the Job's work, "" if there is none.
+func workOf(in *facts.Facts) string {
+	for _, name := range in.MainContainers() {
+		if !in.OnlyServes(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// hidingContainer returns the first container whose command hides its exit code, "" if there is none.
+func hidingContainer(in *facts.Facts) string {
+	for _, name := range in.MainContainers() {
+		if facts.HidesExit(in, name) != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// ErrorsInOutput finds errors in the log of a container that has not failed: one that it repeats while it runs, and one that its
+// command hides.
+func ErrorsInOutput(in *facts.Facts) []explain.Problem {
+	for i := range in.Logs {
+		tail := &in.Logs[i]
+		pod := input.PodNamed(in.Pods, tail.Pod)
+		if pod == nil || in.IsInit(tail.Container) || slices.ContainsFunc(pod.Containers, func(c input.Container) bool { return c.Name == tail.Container }) {
+			continue // The log is of a run that failed.
+		}
+		p := explain.Problem{Container: tail.Container}
+		switch hiding := facts.HidesExit(in, tail.Container); {
+		case pod.Phase == corev1.PodRunning && pod.IsActive() && !in.Decision.Decided():
+			p.Kind, p.MayContinue, p.Run.LastLine = explain.ProblemErrorRepeated, true, tail.Repeated
+			p.Start.Error = meaning.KnownErrorIn(unknownCode, tail.Repeated)
+		case pod.Phase == corev1.PodSucceeded && hiding != "":
+			p.Kind, p.Asked, p.Run.LastLine = explain.ProblemErrorHidden, hiding, meaning.ErrorIn(tail.Lines)
+			p.Start.Error = meaning.KnownErrorIn(unknownCode, tail.Lines...)
+		}
+		if p.Run.LastLine != "" {
+			p.AddPod(pod.Name)
+			return []explain.Problem{p}
+		}
+	}
+	return nil
+}
+
+// unknownCode stands for the exit code of a program that has none, or whose command hides it.
+const unknownCode = 1

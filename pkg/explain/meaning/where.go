@@ -1,0 +1,125 @@
+package meaning
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// Where is what a message about a pod leaves out, and its text and advice name.
+type Where struct {
+	// Node is the node of the pod, and Image the image of the container; "" if unknown.
+	Node, Image string
+	// Account is the ServiceAccount of the pod, and BySpec reports whether the pod template itself has imagePullSecrets.
+	Account string
+	BySpec  bool
+	// Lost are the names of the pull secrets that the kubelet does not find, as it lists them.
+	Lost string
+	// Reports is how often the kubelet has reported that it does not pull the image.
+	Reports int32
+}
+
+// words are the keys of templates about a Where, each with its value.
+func (w *Where) words() []string {
+	account := wording.Join(" ", "its ServiceAccount", w.Account)
+	secrets := "imagePullSecrets of the pod template, or of " + account
+	if w.BySpec {
+		secrets = "imagePullSecrets of the pod template"
+	}
+	reports := ""
+	if w.Reports > 1 {
+		reports = " (the kubelet reported the failure " + wording.Thousands(w.Reports) + " times)"
+	}
+	return []string{
+		"{node}", w.node(), "{tag}", tagOf(w.Image), "{tags}", w.listTags(), "{image}", cmp.Or(w.plainImage(), "IMAGE"),
+		"{load}", w.load(), "{secrets}", secrets, "{lost}", w.Lost, "{reports}", reports, "{registry}", cmp.Or(registryOf(w.plainImage()), "REGISTRY"),
+	}
+}
+
+// lostSecrets matches the kubelet's list of pull secrets that it does not find.
+var lostSecrets = lazyregexp.New(`image pull secrets \(([-.\w, ]+)\)`)
+
+// LostSecrets returns the pull secrets that the kubelet does not find, according to an event; "" for other events.
+func LostSecrets(reason, message string) string {
+	if reason != "FailedToRetrieveImagePullSecret" {
+		return ""
+	}
+	return lostSecrets.Group(message)
+}
+
+func (w *Where) node() string {
+	if w.Node == "" {
+		return "its node"
+	}
+	return "node " + w.Node
+}
+
+// tagOf names what a registry does not find in a repository: a tag, or a digest.
+func tagOf(image string) string {
+	name, digest, _ := strings.Cut(image, "@")
+	_, tag, _ := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ":")
+	switch {
+	case image == "":
+		return "it"
+	case digest != "":
+		return "its digest"
+	}
+	return "its tag " + cmp.Or(tag, "latest")
+}
+
+// registryOf returns the registry of an image, "" for an unknown image.
+func registryOf(image string) string {
+	host, _, more := strings.Cut(image, "/")
+	switch {
+	case image == "":
+		return ""
+	case more && (strings.ContainsAny(host, ".:") || host == "localhost"):
+		return host
+	}
+	return "docker.io"
+}
+
+// plain matches the name of an image that needs no quotes in a command.
+var plain = lazyregexp.New(`^[a-z0-9][\w./:@-]*$`)
+
+// plainImage returns the image if it may be a word of a command, or "".
+func (w *Where) plainImage() string {
+	if !plain.MatchString(w.Image) {
+		return ""
+	}
+	return w.Image
+}
+
+// listTags returns the command that lists the tags of the image in brackets, "" for an image with a digest.
+func (w *Where) listTags() string {
+	if image := w.plainImage(); image != "" && !strings.Contains(image, "@") {
+		slash := strings.LastIndexByte(image, '/') + 1
+		name, _, _ := strings.Cut(image[slash:], ":")
+		return fmt.Sprintf(" (skopeo list-tags docker://%s lists its tags)", image[:slash]+name)
+	}
+	return ""
+}
+
+// loaders are the commands that load an image onto the nodes of local clusters, by the names of these nodes: the format has the image and
+// the name of the cluster.
+var loaders = []struct {
+	node   *lazyregexp.Regexp
+	format string
+}{
+	{lazyregexp.New(`^(kind(?:-[a-z0-9-]+)??)-(?:control-plane|worker)\d*$`), "kind load docker-image %s --name %s"},
+	{lazyregexp.New(`^(minikube)(?:-m\d+)?$`), "minikube image load %s -p %s"},
+	{lazyregexp.New(`^k3d-(.+)-(?:server|agent)-\d+$`), "k3d image import %s -c %s"},
+}
+
+// load returns the command that loads the image onto the node.
+func (w *Where) load() string {
+	for _, l := range loaders {
+		if cluster := l.node.Group(w.Node); cluster != "" {
+			return fmt.Sprintf(l.format, cmp.Or(w.plainImage(), "IMAGE"), cluster)
+		}
+	}
+	return "ctr -n k8s.io images import FILE there, as root; k3s ctr on K3s"
+}

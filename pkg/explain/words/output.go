@@ -1,0 +1,36 @@
+package words
+
+import (
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// outputQuote returns the error in the log of a container that has not failed.
+func outputQuote(p *explain.Problem, _ time.Time) quotation {
+	if p.Start.Error != nil {
+		return meant(p.Start.Error, "")
+	}
+	return inQuotes(": ", p.Run.LastLine)
+}
+
+// inOutput returns the problem that the output of a container shows, nil if there is none: the Job runs, or is complete, in vain.
+func (a *Answer) inOutput() *explain.Problem {
+	if b := a.Beside; b != nil && b.Kind == explain.ProblemErrorRepeated {
+		return b
+	}
+	for _, p := range a.Reservations {
+		if p.Kind == explain.ProblemErrorHidden {
+			return p
+		}
+	}
+	return nil
+}
+
+// withOutput returns the clauses on a Job whose output shows an error, which comes first: after its state, and before its numbers.
+func (a *Answer) withOutput(state string, clauses []string) []string {
+	state += ", but "
+	what := whatClauses(a.inOutput(), a.Now, state)
+	what[0] = state + what[0]
+	return append(what, clauses...)
+}
