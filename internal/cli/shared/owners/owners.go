@@ -67,7 +67,8 @@ func CronJob(ctx context.Context, e *cmdutil.Explainer, set feed.JobSet, name st
 	owned := make([]input.OwnedJob, len(jobs))
 	for i, job := range jobs {
 		owned[i] = input.OwnedJob{
-			Name: job.GetName(), Created: job.GetCreationTimestamp().Time, Manual: input.IsManual(job), Uncontrolled: metav1.GetControllerOfNoCopy(job) == nil, Spec: podSpecOf(job),
+			Name: job.GetName(), Created: job.GetCreationTimestamp().Time, Spec: podSpecOf(job),
+			Manual: input.IsManual(job), Uncontrolled: metav1.GetControllerOfNoCopy(job) == nil,
 		}
 	}
 	in, err := e.CronJob(ctx, set.Namespace, name, owned)

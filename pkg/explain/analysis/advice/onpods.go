@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
@@ -15,6 +16,21 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
+
+// onToken returns advice on a generated token that is gone: the pod, or the template, names its Secret.
+func onToken(in *facts.Facts, p *explain.Problem) []explain.Advice {
+	_, secret := p.MissingObject()
+	isToken := func(v corev1.Volume) bool { return v.Secret != nil && v.Secret.SecretName == secret }
+	t := facts.ToolOf(in.Job)
+	renew, command := words.RenewToken(t), kubectl(in.Job, "delete job %s", jobWord(in.Job))
+	switch inTemplate := slices.ContainsFunc(in.Spec.Template.Spec.Volumes, isToken); {
+	case !inTemplate && len(p.Pods) > 0:
+		renew, command = words.RenewTokenOfPod, kubectl(in.Job, "delete pod %s", shellWord(p.Pods[0]))
+	case t == nil:
+		command = ""
+	}
+	return advise(fmt.Sprintf(words.TokenGone, p.TokenOf())+renew, command)
+}
 
 // onEndedContainer returns advice on the first of the pods that do not end.
 func onEndedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {

@@ -87,21 +87,6 @@ func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 	return out
 }
 
-// onToken returns advice on a generated token that is gone: the pod, or the template, names its Secret.
-func onToken(in *facts.Facts, p *explain.Problem) []explain.Advice {
-	_, secret := p.MissingObject()
-	isToken := func(v corev1.Volume) bool { return v.Secret != nil && v.Secret.SecretName == secret }
-	t := facts.ToolOf(in.Job)
-	renew, command := words.RenewToken(t), kubectl(in.Job, "delete job %s", jobWord(in.Job))
-	switch inTemplate := slices.ContainsFunc(in.Spec.Template.Spec.Volumes, isToken); {
-	case !inTemplate && len(p.Pods) > 0:
-		renew, command = words.RenewTokenOfPod, kubectl(in.Job, "delete pod %s", shellWord(p.Pods[0]))
-	case t == nil:
-		command = ""
-	}
-	return advise(fmt.Sprintf(words.TokenGone, p.TokenOf())+renew, command)
-}
-
 // ofTemplate are the problems that a change of the pod template may solve.
 var ofTemplate = []explain.ProblemKind{
 	explain.ProblemCreationRefused, explain.ProblemUnschedulable, explain.ProblemImagePull, explain.ProblemContainerConfig,
