@@ -30,6 +30,8 @@ var creators = []creator{
 	{"OLM", "operatorframework.io/bundle-unpack-ref", "the catalog that has the bundle, or the mirrors of the cluster (ImageDigestMirrorSet)", true},
 	{"Longhorn", "recurring-job.longhorn.io", "RecurringJob {value} of Longhorn", true},
 	{"Longhorn", "longhorn.io/job-task", "the settings of Longhorn, or the values of its chart", true},
+	{"Rook", "app=rook-ceph-osd-prepare", "the storage of the CephCluster (its nodes, devices and device sets)", true},
+	{"Locust operator", "managed-by=locust-k8s-operator", "the LocustTest", true},
 	{"Kestra", "kestra.io/flow-id", "flow {value} of Kestra", true},
 	{"Trivy Operator", ManagedByLabel + "=trivy-operator", "the configuration of Trivy Operator (its ConfigMaps, or the values of its chart)", true},
 	{"Starboard", ManagedByLabel + "=starboard", "the configuration of Starboard (ConfigMap starboard)", true},

@@ -102,7 +102,7 @@ var unfits = []unfitRow{
 		nodes:    [2]string{"runs as many pods as it may", "run as many pods as they may"},
 		advise: func(u *Unfit, _ []Claim) string {
 			if u.Pinned != "" {
-				return "wait until pods of node " + u.Pinned + " end, delete some of them, raise maxPods of its kubelet (status.allocatable.pods), " + u.unpin()
+				return "wait until pods of node " + u.Pinned + " end, delete some of them, raise maxPods of its kubelet (status.allocatable.pods), or " + u.unpin()
 			}
 			return "add nodes that the pod may use: these run as many pods as they may (status.allocatable.pods)"
 		},
@@ -130,7 +130,7 @@ var unfits = []unfitRow{
 	},
 	{
 		kind:     UnfitPodAffinity,
-		patterns: re(`((?:existing )?pods? (?:anti-)?affinity) rules|(pod affinity/anti-affinity)`),
+		patterns: re(`((?:existing )?pods? (?:anti-)?affinity) rules`, `(pod affinity/anti-affinity)`),
 		text:     "excluded by {name}{(rule)}",
 		nodes:    [2]string{"is excluded by {name}{(rule)}", "are excluded by {name}{(rule)}"},
 		advise:   affinityAdvice,
@@ -172,7 +172,7 @@ var unfits = []unfitRow{
 		nodes:    [2]string{"has as many volumes as it may", "have as many volumes as they may"},
 		advise: func(u *Unfit, _ []Claim) string {
 			if u.Pinned != "" {
-				return "wait until a volume is detached from node " + u.Pinned + ", " + u.unpin()
+				return "wait until a volume is detached from node " + u.Pinned + ", or " + u.unpin()
 			}
 			return "add nodes: these have as many volumes attached as they may"
 		},
@@ -293,7 +293,7 @@ var afterReasons = []string{". still not schedulable", ". preemption: ", " preem
 // UnfitsOf parses the reasons why no node can take a pod from the scheduler's message (condition PodScheduled or event
 // FailedScheduling), in the order of the message. A text in an unknown format is one reason of the kind Other.
 func UnfitsOf(message string) []Unfit {
-	message = strings.Join(strings.Fields(message), " ")
+	message = inTodaysFormat(strings.Join(strings.Fields(message), " "))
 	if message == "" {
 		return nil
 	}
@@ -329,10 +329,11 @@ func unfitOf(reason string) Unfit {
 			u.Nodes, u.Message = int32(n), m[2]
 		}
 	}
-	if found := findUnfit(u.Message); found != nil {
+	message := cmp.Or(predicateNames[u.Message], u.Message)
+	if found := findUnfit(message); found != nil {
 		u.Kind = found.kind
 		for _, pattern := range found.patterns {
-			if m := pattern.FindStringSubmatch(u.Message); len(m) > 1 {
+			if m := pattern.FindStringSubmatch(message); len(m) > 1 {
 				u.Name = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m[1]), ":"))
 				break
 			}

@@ -2,6 +2,7 @@ package meaning
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -75,12 +76,12 @@ func joinResources(all []Unfit) (out []Unfit) {
 
 // unpin returns advice on a pod template that allows only one node.
 func (u *Unfit) unpin() string {
-	return "or {recreate} without the nodeSelector or affinity that allows only node " + u.Pinned
+	return "{recreate} without the nodeSelector or affinity that allows only node " + u.Pinned
 }
 
 func resourceAdvice(u *Unfit, _ []Claim) string {
 	if u.Pinned != "" {
-		return fmt.Sprintf("lower what the pod requests of %s%s, free some of it on node %s, %s", u.Name, wording.InBrackets(u.Requested), u.Pinned, u.unpin())
+		return fmt.Sprintf("lower what the pod requests of %s%s, free some of it on node %s, or %s", u.Name, wording.InBrackets(u.Requested), u.Pinned, u.unpin())
 	}
 	requests := "requests"
 	if u.Requested != "" {
@@ -115,14 +116,25 @@ func affinityAdvice(u *Unfit, _ []Claim) string {
 	case u.Rule == "":
 		return "compare podAffinity and podAntiAffinity of the pod with the pods on the nodes, or add nodes"
 	case u.Name == "pod anti-affinity":
-		return "{recreate} without the podAntiAffinity of its pod template, or with labels of which no pod runs there, or add nodes"
+		return "add nodes, wait until a pod ends that it keeps away from, or {recreate} without the podAntiAffinity of its pod template"
 	}
 	return "check where pods with the labels of the podAffinity run: only there can the pod run, too; or {recreate} without the podAffinity"
 }
 
+// hostname is the label with the host name of a node.
+const hostname = "kubernetes.io/hostname"
+
 // selectorAdvice returns advice on a nodeSelector or an affinity that no node matches.
 func selectorAdvice(u *Unfit, _ []Claim) string {
 	switch {
+	case u.Pinned != "" && u.Nodes < u.Of: // That node has another reason.
+		return u.unpin()
+	case u.Pinned != "":
+		text := "{recreate} with the name of a node that exists, instead of " + u.Pinned
+		if slices.Contains(u.Labels, hostname) {
+			text += ": each kubelet sets this label for its node, so give it to no other one"
+		}
+		return text
 	case u.Name != "":
 		return fmt.Sprintf("correct the nodeSelector %s of the pod template, or give a node that label", u.Name)
 	case u.Rule != "":

@@ -90,7 +90,7 @@ func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 // ofTemplate are the problems that a change of the pod template may solve.
 var ofTemplate = []explain.ProblemKind{
 	explain.ProblemCreationRefused, explain.ProblemUnschedulable, explain.ProblemImagePull, explain.ProblemContainerConfig,
-	explain.ProblemCrashLoop, explain.ProblemPodPending,
+	explain.ProblemCrashLoop, explain.ProblemPodPending, explain.ProblemContainerEnded, explain.ProblemContainerFailed,
 }
 
 // hasSource reports whether a tool or an owner creates the Job.

@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 	for _, u := range meaning.ForAdvice(p.Scheduling.Unfit) {
 		isOther := byLabels && u.Kind != meaning.UnfitTaint && !u.IsAboutClaim()
 		if text := u.Advice(p.Start.Claims); text != "" && len(out) < maxUnfits && !isOther && !isMinor(u, p.Scheduling.Unfit, len(out) > 0) {
-			out = appendNew(out, advise(text, unfitCommand(in, u)))
+			out = appendNew(out, advise(text, cmp.Or(labelsCommand(u), unfitCommand(in, u))))
 		}
 	}
 	if len(out) == 0 {
@@ -45,6 +46,15 @@ func isMinor(u *meaning.Unfit, all []meaning.Unfit, advised bool) bool {
 	lacksRoom := func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitResource || u.Kind == meaning.UnfitPodCount }
 	isMet := u.Kind == meaning.UnfitNodeAffinity && (advised || u.Name != "") && slices.ContainsFunc(all, lacksRoom)
 	return isMet || advised && u.IsReserved()
+}
+
+// labelsCommand returns the command that shows the labels of nodes which the pod template asks for, "" if it asks for none. A selector would
+// return none of the nodes.
+func labelsCommand(u *meaning.Unfit) string {
+	if u.Kind != meaning.UnfitNodeAffinity || len(u.Labels) == 0 {
+		return ""
+	}
+	return "kubectl get nodes -L " + shellWord(strings.Join(u.Labels, ","))
 }
 
 // unfitCommand returns the command that shows the object of a reason, "" if there is none.

@@ -19,13 +19,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-const (
-	// endSlack is how long the other containers of a pod may take to end after one has ended.
-	endSlack = 30 * time.Second
-	// companySlack is how long a container of the Job's own template may keep running after another one has exited with 0:
-	// it may have work of its own.
-	companySlack = 5 * time.Minute
-)
+// endSlack is how long the other containers of a pod may take to end after one has ended.
+const endSlack = 30 * time.Second
 
 // Ended is a container of an active pod that ended and is not restarted, while others of the pod run.
 type Ended struct {
@@ -38,7 +33,7 @@ type Ended struct {
 }
 
 // EndedContainer returns the container that explains why an active pod does not end; nil if all containers that may have work
-// still run, or if one has just ended. Controllers do not detect this: a pod ends only when all its containers have ended.
+// still run, or if one has just ended. A container of the Job's own template may have work of its own, see WorkIsOver. Controllers do not detect this: a pod ends only when all its containers have ended.
 func EndedContainer(in *facts.Facts, p *input.Pod) *Ended {
 	if len(p.Lineup) == 0 || p.Phase != corev1.PodRunning {
 		return nil
@@ -53,7 +48,7 @@ func EndedContainer(in *facts.Facts, p *input.Pod) *Ended {
 		return e
 	}
 	e.Member, e.Kind = endedAs(in, p, func(m *input.Member) bool { return m.ExitCode == 0 && !in.OnlyServes(m.Name) }), explain.ProblemContainerEnded
-	if e.Member == nil || !e.WorkIsOver && in.Now.Sub(e.EndedAt) < companySlack {
+	if e.Member == nil {
 		return nil
 	}
 	return e

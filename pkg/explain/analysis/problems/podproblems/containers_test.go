@@ -76,8 +76,8 @@ func TestContainerThatStillWorksIsNoStall(t *testing.T) {
 		pod     func(*corev1.Pod)
 		problem bool
 	}{
-		"works on":         {explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{explaintest.EndedWith("extract", 0, 6*time.Minute), runsSince("upload", time.Hour)}), true},
-		"ended just now":   {explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{explaintest.EndedWith("extract", 0, 4*time.Minute), runsSince("upload", time.Hour)}), false},
+		"works on":         {explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{explaintest.EndedWith("extract", 0, 40*time.Second), runsSince("upload", time.Hour)}), true},
+		"ended just now":   {explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{explaintest.EndedWith("extract", 0, 20*time.Second), runsSince("upload", time.Hour)}), false},
 		"the proxy ended":  {explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{explaintest.EndedWith("istio-proxy", 0, 6*time.Minute), runsSince("upload", time.Hour)}), false},
 		"a sidecar beside": {explaintest.Containers(corev1.PodRunning, []corev1.ContainerStatus{runsSince("sidecar-log", time.Hour)}, []corev1.ContainerStatus{runsSince("main", time.Hour)}), false},
 		"a sidecar loops": {explaintest.Containers(corev1.PodRunning, []corev1.ContainerStatus{explaintest.Restarted(explaintest.WaitsFor("sidecar-log", "CrashLoopBackOff"), 3, 1, time.Minute)},

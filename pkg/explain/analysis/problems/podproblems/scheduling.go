@@ -2,6 +2,7 @@ package podproblems
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +35,7 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 		case u.Kind == meaning.UnfitTaint:
 			u.Rule = tolerationOf(in.Spec.Template.Spec.Tolerations, u.TaintKey())
 		case u.Kind == meaning.UnfitPodAffinity:
+			u.Name = affinityKind(in.Spec.Template.Spec.Affinity, u.Name)
 			u.Rule = ruleOf(in.Spec.Template.Spec.Affinity, u.Name)
 		case u.Kind == meaning.UnfitTopologySpread:
 			u.Rule = spreadOf(in.Spec.Template.Spec.TopologySpreadConstraints)
@@ -51,6 +53,25 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 
 // maxRule is the maximum number of characters of a rule.
 const maxRule = 80
+
+// affinityKind returns the kind of affinity that a reason is about. A scheduler that does not distinguish them means the only kind that the
+// pod template has, or else the rules of other pods.
+func affinityKind(a *corev1.Affinity, name string) string {
+	if name != "pod affinity/anti-affinity" {
+		return name
+	}
+	with := a != nil && a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0
+	without := a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0
+	switch {
+	case with && without:
+		return name
+	case with:
+		return "pod affinity"
+	case without:
+		return "pod anti-affinity"
+	}
+	return "existing pods anti-affinity"
+}
 
 // ruleOf returns the only required rule of the kind, such as pod anti-affinity; "" if there is another number of them, or if it selects all
 // pods.
@@ -202,11 +223,11 @@ func selectorOf(spec *corev1.PodSpec) string {
 	return labels.FormatLabels(spec.NodeSelector)
 }
 
-// nodeRuleOf returns the labels that a node needs for a pod template with a node affinity, as a rule, and their keys.
+// nodeRuleOf returns the labels that a node needs for a pod template with a node affinity, as a rule, and the keys of all labels that it needs.
 func nodeRuleOf(spec *corev1.PodSpec) (rule string, keys []string) {
 	affinity := required(spec)
 	if affinity == nil {
-		return "", nil
+		return "", slices.Sorted(maps.Keys(spec.NodeSelector))
 	}
 	var terms []string
 	for i := range affinity.NodeSelectorTerms {
