@@ -42,10 +42,11 @@ type Stay string
 
 // The reasons.
 const (
-	StayLeft  Stay = "LeftByTool"  // Helm should have deleted it
-	StaySoon  Stay = "DeletedSoon" // Helm deletes it once its other hooks have ended
-	StayNoTTL Stay = "NoTTL"       // nothing deletes it, although it has a deadline
-	StayFixed Stay = "Immutable"   // a tool keeps it, and cannot change its pod template
+	StayLeft   Stay = "LeftByTool"  // Helm should have deleted it
+	StaySoon   Stay = "DeletedSoon" // Helm deletes it once its other hooks have ended
+	StayNoTTL  Stay = "NoTTL"       // nothing deletes it, although it has a deadline
+	StayByHand Stay = "ByHand"      // made from a CronJob that does not control it, without ttlSecondsAfterFinished
+	StayFixed  Stay = "Immutable"   // a tool keeps it, and cannot change its pod template
 )
 
 // Hooks that run before the tool creates the objects of the release, or after it has deleted them. Argo CD also runs hooks of

@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
 // generousDeadline is a startingDeadlineSeconds value that outlasts a restart of kube-controller-manager, and moreTime the
@@ -86,15 +87,23 @@ func onRuns(r *explain.CronJobReport) (out []explain.Advice) {
 	if d := r.StartingDeadlineSeconds; d != nil && *d < words.TooShortToStart {
 		out = append(out, patch(r, words.GiveMoreTimeToStart(*d), moreTime)...)
 	}
+	if r.LateSeconds > 0 {
+		out = append(out, patch(r, words.LimitLateStarts, moreTime)...)
+	}
 	if len(out) == 0 && mayMeanAnotherZone(r) {
 		out = patch(r, words.SetOwnZone, `{"spec":{"timeZone":"AREA/CITY"}}`)
 	}
 	return out
 }
 
+// atHour matches a schedule with starts at certain hours in each month.
+var atHour = lazyregexp.New(`^(?:\S+ +[\d,]+ +\S+ +\* |@(?:monthly|weekly|daily|midnight)$)`)
+
 // mayMeanAnotherZone reports whether nothing is wrong with a CronJob but, perhaps, its time zone.
 func mayMeanAnotherZone(r *explain.CronJobReport) bool {
-	return r.ZoneAssumed && r.Next != nil && (r.Last == nil || r.Last.State == explain.OwnedSucceeded)
+	asked := func(run explain.OwnedRun) bool { return run.Manual || run.State == explain.OwnedFailed }
+	return r.ZoneAssumed && r.Next != nil && atHour.MatchString(r.Schedule) && (r.Last == nil || r.Last.State == explain.OwnedSucceeded) &&
+		!slices.ContainsFunc(r.Runs, asked)
 }
 
 // onPileUp returns the advice on Jobs of the schedule that run at once.

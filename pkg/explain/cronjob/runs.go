@@ -82,6 +82,9 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.Owned
 	if byHand.Created.Before(newest.Created) || r.ByHand != nil && hides(r.ByHand, r.Last) {
 		r.ByHand = nil
 	}
+	if late := newest.Created.Sub(newest.Scheduled); !newest.Scheduled.IsZero() && newest.Scheduled.Equal(timeOf(r.LastSchedule)) && late >= input.LateStart {
+		r.LateSeconds = int64(late / time.Second)
+	}
 	slices.SortStableFunc(unfinished, func(a, b created) int { return a.at.Compare(b.at) })
 	countUnfinished(r, unfinished)
 	if start := in.CronJob.Status.LastScheduleTime; start != nil && newest.Created.Before(start.Time) {

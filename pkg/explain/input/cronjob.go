@@ -49,6 +49,18 @@ func IsManual(job metav1.Object) bool {
 	return !scheduled && !scheduledName.MatchString(strings.TrimPrefix(job.GetName(), owner.Name))
 }
 
+// ScheduledFor returns the time for which a CronJob scheduled the Job, from its annotation; zero for other Jobs.
+func ScheduledFor(job metav1.Object) time.Time {
+	at, err := time.Parse(time.RFC3339, job.GetAnnotations()[scheduledAnnotation])
+	if owner := metav1.GetControllerOfNoCopy(job); err != nil || owner == nil || owner.Kind != "CronJob" {
+		return time.Time{}
+	}
+	return at
+}
+
+// LateStart is the time after which a start is late: a controller that runs starts a Job within seconds.
+const LateStart = 10 * time.Minute
+
 // CronJob holds the data read about a CronJob.
 type CronJob struct {
 	Now             time.Time
@@ -66,6 +78,8 @@ type CronJob struct {
 type OwnedJob struct {
 	Name    string
 	Created time.Time
+	// Scheduled is the time for which the CronJob scheduled the Job, zero if it is unknown.
+	Scheduled time.Time
 	// Manual is set if a user created the Job from the template, see IsManual, and Uncontrolled if the CronJob does not control it, either.
 	Manual, Uncontrolled bool
 	// Spec is the spec of its pods, nil if it is unknown.

@@ -30,6 +30,7 @@ const (
 	PrePull             = "give the Job more time (activeDeadlineSeconds), which also counts while its image is pulled, or have the image on the nodes before"
 	EndHanging          = "if its log shows that it hangs, delete the Job; activeDeadlineSeconds ends such a Job, and can be set while it runs"
 	StopJob             = FindDeleter + "; to stop the Job, delete or suspend it, not its pods"
+	DeleteByHand        = "delete it, with its pods, if nobody needs it"
 	SetTTL              = "to have it deleted an hour after its end, set ttlSecondsAfterFinished, which can be set at any time"
 	LeaveToArgoCD       = "remove ttlSecondsAfterFinished: Argo CD waits for a hook that is deleted before it has seen its end; its hook-delete-policy deletes hooks"
 	ReadAllLogs         = "read the logs of all failed pods"

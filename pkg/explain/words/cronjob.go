@@ -42,7 +42,7 @@ func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, note
 	}
 	switch r.State {
 	case explain.CronJobScheduled:
-		clauses = append(clauses, waitsText(r.Last), retriesLeftText(r.Last), cleanedUpText(r), failingSinceText(r, now), nextStartText(r, now), uncountedText(r, now), manualText(r), unexpectedText(r))
+		clauses = append(clauses, waitsText(r.Last), lateText(r), retriesLeftText(r.Last), cleanedUpText(r), failingSinceText(r, now), nextStartText(r, now), uncountedText(r, now), manualText(r), unexpectedText(r))
 		if why == "" { // Nobody who reads about a failure asks for the hour of the next start.
 			clauses = append(clauses, zoneText(r))
 		}
@@ -160,6 +160,9 @@ func scheduledText(r *explain.CronJobReport, now time.Time) (what, why string) {
 		return fmt.Sprintf("started its last Job at %s", moment(r.LastSchedule, now)), ""
 	case run.Name == "":
 		return fmt.Sprintf("%sof %s, no longer exists and %s", starts, moment(r.LastSchedule, now), removedText(run)), ""
+	case run.Cause == "" && r.LateSeconds > 0:
+		return fmt.Sprintf("started %s %s late (due %s UTC); it %s", run.Name, wording.Seconds(r.LateSeconds),
+			wording.Clock(r.LastSchedule.Time, now, time.UTC), runText(run, now)), ""
 	case run.Cause != "":
 		return "last started " + run.Name + ", which " + runText(run, now), run.Cause
 	default:

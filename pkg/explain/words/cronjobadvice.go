@@ -28,6 +28,7 @@ const (
 	LetRunsEnd          = "let a run end before the next one starts: give the schedule a longer interval, or set concurrencyPolicy to Forbid, which skips starts"
 	ForbidOverlap       = "start no Job while one runs: set concurrencyPolicy to Forbid; activeDeadlineSeconds in spec.jobTemplate ends Jobs that hang"
 	DeleteManualJobs    = "find the Jobs that are not needed, and delete them"
+	LimitLateStarts     = "if a late run is worse than none, have starts skipped that are missed for longer than 10 minutes: set startingDeadlineSeconds"
 	KeepFailedJobs      = "keep the last failed Job, with its pods and logs: set failedJobsHistoryLimit"
 )
 

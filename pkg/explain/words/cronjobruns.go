@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -60,6 +61,30 @@ func shorterTexts(r *explain.CronJobReport, now time.Time) []string {
 		return []string{"The last Job, " + r.Last.Name + ", " + text, "Job " + r.Last.Name + " " + text, "The last Job " + text}
 	}
 	return nil
+}
+
+// lateText says why the last start was possible long after its time, "" if it was not late.
+func lateText(r *explain.CronJobReport) string {
+	if r.LateSeconds == 0 {
+		return ""
+	}
+	text := "no startingDeadlineSeconds limits how late a start may be"
+	if d := r.StartingDeadlineSeconds; d != nil {
+		text = fmt.Sprintf("startingDeadlineSeconds (%s) lets a start be so late", wording.Seconds(*d))
+	}
+	waited := ""
+	if r.ConcurrencyPolicy == "Forbid" {
+		waited = "a run before it (Forbid), "
+	}
+	return text + ": one that was missed is made up for, as after " + waited + "a suspension, a change of the schedule, or an outage of the controller"
+}
+
+// LateJobText says how late a CronJob started a Job, "" for a Job that was not late.
+func LateJobText(late time.Duration, due, now time.Time) string {
+	if late < input.LateStart {
+		return ""
+	}
+	return fmt.Sprintf("its CronJob started it %s late: it was due at %s UTC", wording.Age(late), wording.Clock(due, now, time.UTC))
 }
 
 // endlessText says what lets a Job that runs go on without an end, "" if it has a deadline or is stalled.

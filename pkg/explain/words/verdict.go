@@ -37,8 +37,13 @@ type Answer struct {
 	// Backoff is the time until the back-off of the Job ends, nil if there is none.
 	Backoff *time.Duration
 	// Unlimited is the age of the pod that has run longest, if nothing limits its time. Parallelism comes from the spec.
-	Unlimited   time.Duration
+	Unlimited time.Duration
+	// InOldest are the running containers of that pod.
+	InOldest    []string
 	Parallelism int32
+	// Late is how long after Due, its scheduled time, a CronJob started the Job; 0 if that is unknown.
+	Late time.Duration
+	Due  time.Time
 	// Active is the number of active pods, and Failures the number of failures. BackoffLimit is how far the Job is from failing, nil if
 	// no limit counts all failures.
 	Active, Failures int32
@@ -158,7 +163,7 @@ func answer(a *Answer) []string {
 		return endSentence(a)
 	case a.Outcome.Succeeds():
 		clauses := append([]string{completeText(a)}, earlierClauses(a)...)
-		a.Notes = nonEmpty(stays[a.Stay], earlierJobText(a))
+		a.Notes = nonEmpty(stays[a.Stay], earlierJobText(a), LateJobText(a.Late, a.Due, a.Now))
 		return append(clauses, a.Notes...)
 	case a.RetryOf != "":
 		return []string{InterruptedText(a.RetryOf)}
@@ -189,7 +194,7 @@ func answer(a *Answer) []string {
 		}
 		clauses = append(clauses, fmt.Sprintf("%s in back-off, the first %s in %s", wording.Plural(b.Indexes, "index is", "indexes are"), retried, wording.Age(b.Left)))
 	}
-	a.Notes = nonEmpty(earlierJobText(a))
+	a.Notes = nonEmpty(earlierJobText(a), LateJobText(a.Late, a.Due, a.Now))
 	if len(clauses) == 1 && a.Beside == nil {
 		a.Notes = append(a.Notes, notes(a)...)
 	}
@@ -250,17 +255,21 @@ func notes(a *Answer) (all []string) {
 		all = append(all, fmt.Sprintf("completions %d needs no more pods at once, although parallelism is %d", *n, a.Parallelism))
 	}
 	if a.Unlimited >= LongRun {
-		pod := wording.Form(int(a.Active), "its pod has", "its oldest pod has")
-		all = append(all, fmt.Sprintf("%s been running for %s, and no activeDeadlineSeconds ends it", pod, wording.Age(a.Unlimited)))
+		what := wording.Form(int(a.Active), "its pod has", "its oldest pod has")
+		if len(a.InOldest) == 1 {
+			what = strings.TrimSuffix(what, " has") + " (container " + a.InOldest[0] + ") has"
+		}
+		all = append(all, fmt.Sprintf("%s been running for %s, and no activeDeadlineSeconds ends it", what, wording.Age(a.Unlimited)))
 	}
 	return all
 }
 
 // stays say why a complete Job exists.
 var stays = map[explain.Stay]string{
-	explain.StayLeft:  "Helm has not deleted it, although its helm.sh/hook-delete-policy has hook-succeeded: most likely, Helm had stopped waiting for it",
-	explain.StaySoon:  "Helm deletes it when all hooks have succeeded (helm.sh/hook-delete-policy), but not if it has stopped waiting for them",
-	explain.StayNoTTL: "nothing deletes it, as it has no ttlSecondsAfterFinished: activeDeadlineSeconds ends only a Job that runs",
+	explain.StayLeft:   "Helm has not deleted it, although its helm.sh/hook-delete-policy has hook-succeeded: most likely, Helm had stopped waiting for it",
+	explain.StaySoon:   "Helm deletes it when all hooks have succeeded (helm.sh/hook-delete-policy), but not if it has stopped waiting for them",
+	explain.StayByHand: "nothing deletes it: it has no ttlSecondsAfterFinished, and history limits cover only Jobs that their CronJob controls",
+	explain.StayNoTTL:  "nothing deletes it, as it has no ttlSecondsAfterFinished: activeDeadlineSeconds ends only a Job that runs",
 }
 
 // earlierJobText says that the Job has been created again after its TTL, "" if it has not.

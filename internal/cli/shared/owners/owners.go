@@ -68,7 +68,7 @@ func CronJob(ctx context.Context, e *cmdutil.Explainer, set feed.JobSet, name st
 	for i, job := range jobs {
 		owned[i] = input.OwnedJob{
 			Name: job.GetName(), Created: job.GetCreationTimestamp().Time, Spec: podSpecOf(job),
-			Manual: input.IsManual(job), Uncontrolled: metav1.GetControllerOfNoCopy(job) == nil,
+			Scheduled: input.ScheduledFor(job), Manual: input.IsManual(job), Uncontrolled: metav1.GetControllerOfNoCopy(job) == nil,
 		}
 	}
 	in, err := e.CronJob(ctx, set.Namespace, name, owned)

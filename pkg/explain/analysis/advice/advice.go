@@ -86,8 +86,12 @@ func onDeletionLater(in *facts.Facts) []explain.Advice {
 		return advise(words.LeaveOutTTL(t), "")
 	case stay == explain.StayFixed:
 		return advise(words.ReplaceTemplate(t), "")
-	case stay == explain.StayNoTTL:
-		return advise(words.SetTTL, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"ttlSecondsAfterFinished":3600}}'`, jobWord(in.Job)))
+	case stay == explain.StayNoTTL, stay == explain.StayByHand:
+		ttl := advise(words.SetTTL, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"ttlSecondsAfterFinished":3600}}'`, jobWord(in.Job)))
+		if stay == explain.StayNoTTL {
+			return ttl
+		}
+		return append(advise(words.DeleteByHand, kubectl(in.Job, "delete job %s", jobWord(in.Job))), ttl...)
 	case stay != "":
 		return advise(words.DeleteLeftHook(t, stay), kubectl(in.Job, "delete job %s", jobWord(in.Job)))
 	}

@@ -117,6 +117,8 @@ func StayOf(in *Facts) explain.Stay {
 	case in.Spec.TTLSecondsAfterFinished != nil || metav1.GetControllerOfNoCopy(in.Job) != nil:
 	case t != nil && t.Source == "" && !t.IsHook():
 		return explain.StayFixed
+	case input.IsManual(in.Job):
+		return explain.StayByHand
 	case t == nil && in.Spec.ActiveDeadlineSeconds != nil:
 		return explain.StayNoTTL
 	}

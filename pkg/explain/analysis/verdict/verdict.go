@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/indexes"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/policies"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/jobproblems"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
@@ -45,6 +46,9 @@ func Of(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdict {
 	if facts.IsCreatedAgain(in) {
 		a.Earlier = facts.EarlierOf(in)
 	}
+	if a.Due = input.ScheduledFor(in.Job); !a.Due.IsZero() {
+		a.Late = in.Job.CreationTimestamp.Sub(a.Due)
+	}
 	if in.Decision.Decided() {
 		out.End = endOf(in, failed, v)
 		addEnd(in, failed, v, a)
@@ -73,7 +77,12 @@ func addPresent(in *facts.Facts, failed *failures.Failures, v *Values, a *words.
 		a.Backoff = ptr.To(f.Until.Sub(in.Now))
 	}
 	a.Deleting, a.Parallelism = in.Job.DeletionTimestamp != nil, jobspec.Parallelism(in.Spec)
-	_, a.Unlimited = facts.UnlimitedRun(in)
+	if oldest, age := facts.UnlimitedRun(in); oldest != nil {
+		a.Unlimited, a.InOldest = age, oldest.Lineup.Running()
+		if len(oldest.Lineup) == 0 {
+			a.InOldest = in.MainContainers()
+		}
+	}
 	a.HelmGaveUp = facts.HelmGaveUp(in)
 	a.Progress.QueueEnds = in.QueueEnds() && a.Failures > 0
 	switch {
