@@ -36,9 +36,19 @@ func CronJob(ctx context.Context, client kube.Interface, namespace, name string,
 	return in, ctx.Err()
 }
 
-// JobSet reads a JobSet with one request, and the events about it with another if it has no Jobs. A missing permission, and
-// events that cannot be read, are reported as Gaps; the JobSet is nil then, or if it does not exist while its Jobs do.
+// JobSet reads a JobSet with one request, and the events about it with another if it lacks Jobs; jobs is their number. A missing
+// permission, and events that cannot be read, are reported as Gaps; the JobSet is nil then, or if it does not exist while its Jobs do.
 func JobSet(ctx context.Context, client kube.Interface, namespace, name string, jobs int, now time.Time) (input.JobSet, error) {
+	in, err := jobSet(ctx, client, namespace, name, jobs, now)
+	if err != nil || in.JobSet == nil || jobs >= in.JobSet.Wanted() {
+		return in, err
+	}
+	in.Events, in.Gaps = ownerEvents(ctx, client, namespace, eventsOf("JobSet", name, in.JobSet.Metadata.UID))
+	return in, ctx.Err()
+}
+
+// jobSet reads a JobSet without its events.
+func jobSet(ctx context.Context, client kube.Interface, namespace, name string, jobs int, now time.Time) (input.JobSet, error) {
 	in := input.JobSet{Now: now, Namespace: namespace, Name: name, Jobs: jobs}
 	text, err := client.CoreV1().RESTClient().Get().AbsPath("/apis", input.JobSetGroup, input.JobSetVersion, "namespaces", namespace, "jobsets", name).
 		SetHeader("Accept", "application/json").DoRaw(ctx)
@@ -56,9 +66,5 @@ func JobSet(ctx context.Context, client kube.Interface, namespace, name string, 
 	if err := json.Unmarshal(text, &in.JobSet); err != nil {
 		return in, fmt.Errorf("reading JobSet %q: %w", name, err)
 	}
-	if jobs > 0 {
-		return in, nil
-	}
-	in.Events, in.Gaps = ownerEvents(ctx, client, namespace, eventsOf("JobSet", name, in.JobSet.Metadata.UID))
-	return in, ctx.Err()
+	return in, nil
 }

@@ -65,7 +65,7 @@ func ownerRuns(ctx context.Context, client kube.Interface, job *batchv1.Job) boo
 	if !jobspec.IsSuspended(&job.Spec) || owner == nil || owner.Kind != "JobSet" || !kueue.Suspended(manager) {
 		return false
 	}
-	set, err := JobSet(ctx, client, job.Namespace, owner.Name, 1, time.Time{})
+	set, err := jobSet(ctx, client, job.Namespace, owner.Name, 1, time.Time{})
 	return err == nil && set.JobSet != nil && !set.JobSet.Spec.Suspend
 }
 

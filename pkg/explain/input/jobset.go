@@ -102,3 +102,11 @@ func (o *JobSetObject) IsUntouched() bool {
 func (o *JobSetObject) Condition(of string) *metav1.Condition {
 	return lists.First(o.Status.Conditions, func(c *metav1.Condition) bool { return c.Type == of && c.Status == metav1.ConditionTrue })
 }
+
+// Wanted returns the number of Jobs of the JobSet, at least one.
+func (o *JobSetObject) Wanted() (n int) {
+	for i := range o.Spec.ReplicatedJobs {
+		n += int(ptr.Deref(o.Spec.ReplicatedJobs[i].Replicas, 1))
+	}
+	return max(n, 1)
+}
