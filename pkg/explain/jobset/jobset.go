@@ -199,10 +199,11 @@ func findMissing(r *explain.JobSetReport, in *input.JobSet, own []*explain.Repor
 			continue
 		}
 		r.State, r.Missing, r.Since = explain.JobSetJobsMissing, job.Name, newest
-		if readEvents(r, in); isOf(r.Refused, in.Name, job.Name) {
+		refused := *r
+		if readEvents(&refused, in); isOf(refused.Refused, in.Name, job.Name) {
+			*r = refused
 			return
 		}
-		r.State = explain.JobSetJobsMissing
 		of := batchv1.Job{Spec: *job.Template.Spec.DeepCopy()}
 		apirules.SetDefaults(&of)
 		if problems := apirules.JobTemplate(&of.Spec, nil); len(problems) > 0 {

@@ -164,6 +164,18 @@ func TestJobSetIsExplained(t *testing.T) {
 			first:   "JobSet train cannot create its Job train-node-0: container trainer requests nvidia.com/gpu without equal limits;",
 			command: "kubectl get jobset train -o yaml -n ns",
 		},
+		"one replicatedJob without Jobs, and an event about its Job": {
+			spec: `"replicatedJobs": [{"name": "a"}, {"name": "b"}]`, jobs: []explain.Report{job("train-a-0", func(*explain.Report) {})}, replicated: counts,
+			event:   &input.Event{Reason: "JobCreationFailed", Message: `job "train-b-0" creation failed with error: Job.batch "train-b-0" is invalid: spec.template.spec.restartPolicy: Invalid value: "OnFailure": only "Never" is supported when podFailurePolicy is specified`},
+			state:   explain.JobSetCreationRefused,
+			first:   "JobSet train cannot create its Job train-b-0: the API server rejects the pod template as invalid", notes: `only "Never" is supported`, unsaid: "likely",
+			command: "kubectl get jobset train -o yaml -n ns",
+		},
+		"one replicatedJob without Jobs, and an event about another one": {
+			spec: `"replicatedJobs": [{"name": "a"}, {"name": "b"}]`, jobs: []explain.Report{job("train-a-0", func(*explain.Report) {})}, replicated: counts,
+			event: &input.Event{Reason: "JobCreationFailed", Message: `job "train-a-0" creation failed with error: jobs.batch "train-a-0" already exists`},
+			state: explain.JobSetJobsMissing, first: "RestartPolicy must be", notes: "JobSet train has had no Job of replicatedJob b", command: "kubectl get jobset train -o yaml -n ns",
+		},
 		"no Service": {
 			event: &input.Event{Reason: "HeadlessServiceCreationFailed", Message: `services "train" is forbidden: exceeded quota: objects, requested: services=1, used: services=5, limited: services=5`},
 			state: explain.JobSetCreationRefused, first: "JobSet train cannot create its Jobs: ResourceQuota objects is exhausted", command: "kubectl describe resourcequota objects -n ns",

@@ -106,7 +106,7 @@ func TestRunningJobIsExplainedByItsParallelismAndItsAge(t *testing.T) {
 	r := explaintest.Report(explaintest.InputOf(job, runs(10*time.Minute)))
 	explaintest.WantVerdict(t, r, "The Job is running: 0 of 1 pod succeeded, 1 pod is active; completions 1 needs no more pods at once, although parallelism is 2.")
 	r = explaintest.Report(explaintest.InputOf(job, runs(3*time.Hour)))
-	explaintest.WantText(t, r, "its pod has been running for 3h, and no activeDeadlineSeconds ends it", "kubectl logs a --timestamps --tail=20 -n ns")
+	explaintest.WantText(t, r, "its pod (container main) has been running for 3h, and no activeDeadlineSeconds ends it", "kubectl logs a --timestamps --tail=20 -n ns")
 	job.Spec.ActiveDeadlineSeconds = ptr.To[int64](20000)
 	explaintest.WantWithout(t, explaintest.Report(explaintest.InputOf(job, runs(3*time.Hour))), "no activeDeadlineSeconds")
 }
