@@ -166,9 +166,9 @@ func TestJobSetIsExplained(t *testing.T) {
 		},
 		"one replicatedJob without Jobs, and an event about its Job": {
 			spec: `"replicatedJobs": [{"name": "a"}, {"name": "b"}]`, jobs: []explain.Report{job("train-a-0", func(*explain.Report) {})}, replicated: counts,
-			event:   &input.Event{Reason: "JobCreationFailed", Message: `job "train-b-0" creation failed with error: Job.batch "train-b-0" is invalid: spec.template.spec.restartPolicy: Invalid value: "OnFailure": only "Never" is supported when podFailurePolicy is specified`},
-			state:   explain.JobSetCreationRefused,
-			first:   "JobSet train cannot create its Job train-b-0: the API server rejects the pod template as invalid", notes: `only "Never" is supported`, unsaid: "likely",
+			event: &input.Event{Reason: "JobCreationFailed", Message: `job "train-b-0" creation failed with error: Job.batch "train-b-0" is invalid: spec.template.spec.restartPolicy: Invalid value: "OnFailure": only "Never" is supported when podFailurePolicy is specified`},
+			state: explain.JobSetCreationRefused,
+			first: "JobSet train cannot create its Job train-b-0: the API server rejects the pod template as invalid", notes: `only "Never" is supported`, unsaid: "likely",
 			command: "kubectl get jobset train -o yaml -n ns",
 		},
 		"one replicatedJob without Jobs, and an event about another one": {

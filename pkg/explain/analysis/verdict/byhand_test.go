@@ -34,6 +34,8 @@ func TestCompleteJobThatItsCronJobDoesNotControlStays(t *testing.T) {
 		"controlled": func(j *batchv1.Job) { byHand(j); j.OwnerReferences[0].Controller = ptr.To(true) },
 		"with a TTL": func(j *batchv1.Job) { byHand(j); j.Spec.TTLSecondsAfterFinished = ptr.To[int32](60) },
 	} {
-		t.Run(name, func(t *testing.T) { explaintest.WantWithout(t, explaintest.Report(explaintest.InputOf(completeWith(change))), stays) })
+		t.Run(name, func(t *testing.T) {
+			explaintest.WantWithout(t, explaintest.Report(explaintest.InputOf(completeWith(change))), stays)
+		})
 	}
 }
