@@ -82,7 +82,8 @@ type CronJobReport struct {
 	// longer exists.
 	Oldest *OwnedRun `json:"oldest,omitempty"`
 	Last   *OwnedRun `json:"last,omitempty"`
-	// LateSeconds is how long after its scheduled time, LastSchedule, the Job of the last start was created; 0 if that is less than ten minutes.
+	// LateSeconds is how long after its scheduled time, LastSchedule, the Job of the last start was created; 0 if that is
+	// less than ten minutes, or if the Job has a problem.
 	LateSeconds int64 `json:"lateSeconds,omitempty"`
 	// ByHand is the newest Job that was created by hand, if no Job of the schedule is newer, and if it has a problem, is Unexpected, or
 	// the schedule has started none. Unexpected is the Job that the last event UnexpectedJob is about.

@@ -82,14 +82,21 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.Owned
 	if byHand.Created.Before(newest.Created) || r.ByHand != nil && hides(r.ByHand, r.Last) {
 		r.ByHand = nil
 	}
-	if late := newest.Created.Sub(newest.Scheduled); !newest.Scheduled.IsZero() && newest.Scheduled.Equal(timeOf(r.LastSchedule)) && late >= input.LateStart {
-		r.LateSeconds = int64(late / time.Second)
-	}
+	r.LateSeconds = lateSeconds(r, &newest)
 	slices.SortStableFunc(unfinished, func(a, b created) int { return a.at.Compare(b.at) })
 	countUnfinished(r, unfinished)
 	if start := in.CronJob.Status.LastScheduleTime; start != nil && newest.Created.Before(start.Time) {
 		r.Last = removedRun(in.CronJob, in.Events)
 	}
+}
+
+// lateSeconds returns how late the Job of the last start was created, 0 for less than LateStart, or if there is a problem to report instead.
+func lateSeconds(r *explain.CronJobReport, last *input.OwnedJob) int64 {
+	late := last.Created.Sub(last.Scheduled)
+	if r.Last == nil || r.Last.Cause != "" || r.ByHand != nil || !last.Scheduled.Equal(timeOf(r.LastSchedule)) || late < input.LateStart {
+		return 0
+	}
+	return int64(late / time.Second)
 }
 
 // countByHand counts a Job that a user created; newest is the newest of them that tells more.
