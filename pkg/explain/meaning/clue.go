@@ -108,7 +108,7 @@ func (q *Clue) ownAdvice() string {
 func askedFor(q *Clue, c *Container) string {
 	for i := range asks {
 		if m := asks[i].phrase.FindStringSubmatch(q.Words); m != nil {
-			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.argumentsText(), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText())}
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.argumentsText(), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText())}
 			groups := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
 			for n, group := range groups {
 				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
@@ -311,5 +311,5 @@ func (e *KnownError) IsOfTemplate() bool { return e != nil && slices.Contains(of
 
 // IsElsewhere reports whether the cause of the error is most likely not in the pod template.
 func (e *KnownError) IsElsewhere() bool {
-	return e != nil && (slices.Contains(elsewhere, e.Kind) || e.IsOfAPIServer())
+	return e != nil && (slices.Contains(elsewhere, e.Kind) || e.IsOfAPIServer() || e.isPod())
 }

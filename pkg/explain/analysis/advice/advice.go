@@ -174,7 +174,7 @@ func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
 		Variables: facts.Variables(in, c.Name), Sources: facts.EnvSources(in, c.Name),
 		User: facts.User(in, c.Name), AlsoRoot: facts.AlsoRoot(in, c.Name),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
-		Account:   facts.Account(in),
+		Account: facts.Account(in), Namespace: in.Job.Namespace, TriesAgain: !in.Finished(),
 		Arguments: facts.Arguments(in, c.Name),
 	}
 }
@@ -189,6 +189,11 @@ func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
 		return "" // No Service has to do with it.
 	case slices.Contains(unreachable, known.Kind) && !known.IsOfAPIServer():
 		return serviceCommand(in, known.Subject, known.Kind != meaning.ErrorNameResolution)
+	case known.Object.Name != "":
+		return kubectl(in.Job, "get %s %s --show-labels", shellWord(known.Object.Resource), shellWord(known.Object.Name))
+	case known.Reason != "":
+		_, command := known.Refusal().Advice(shellWord(in.Job.Namespace))
+		return command
 	case known.Access.Verb == "":
 		return ""
 	}

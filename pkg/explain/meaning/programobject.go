@@ -1,0 +1,135 @@
+package meaning
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// Object is an object of the API server: its resource with the API group, as in kubectl, and its name.
+type Object struct {
+	Resource string `json:"resource"`
+	Name     string `json:"name"`
+}
+
+// word returns the object as in kubectl: "secrets/token".
+func (o *Object) word() string { return o.Resource + "/" + o.Name }
+
+// existing matches the message of the API server about an object that exists, with its quotes escaped or not. Databases have no such
+// resources.
+const existing = `\b((?:secrets|configmaps|services|serviceaccounts|persistentvolumeclaims|persistentvolumes|namespaces|pods|endpoints|` +
+	`[a-z]+s\.(?:apps|batch|policy|autoscaling|extensions|[a-z0-9-]+\.[a-z0-9.-]+)) \\*"[a-z0-9.:-]+\\*" already exists)`
+
+var leftover = lazyregexp.New(existing)
+
+// readObject sets the object that exists.
+func readObject(e *KnownError, line string) {
+	e.Subject = strings.ReplaceAll(e.Subject, `\`, "")
+	if m := leftover.FindStringSubmatch(line); m != nil {
+		resource, rest, _ := strings.Cut(m[1], " ")
+		name, _, _ := strings.Cut(rest, " ")
+		e.Object = Object{Resource: resource, Name: strings.Trim(name, `\"`)}
+	}
+}
+
+// leftoverAdvice returns advice on an object of the API server that exists before the program creates it.
+func leftoverAdvice(e *KnownError, c Container) string {
+	text := fmt.Sprintf("look at %s, which an earlier run or an earlier installation may have left: its age and its labels show that", e.Object.word())
+	return text + "; if something else made it, have the program accept that it exists, or use another name" + nextAttempt(c, "; until then, each restart fails again")
+}
+
+// DeleteLeftover returns advice to delete the object that is in the way of the program, "" for other errors.
+func (e *KnownError) DeleteLeftover() string {
+	switch {
+	case e == nil || e.Object.Name == "":
+		return ""
+	case e.Object.Resource == "namespaces" || strings.HasPrefix(e.Object.Resource, "persistentvolume"):
+		return "if it is left over, delete it with all data that it has, which nothing may need anymore: the next attempt creates it"
+	}
+	return "if it is left over and nothing needs it, delete it: the next attempt creates it"
+}
+
+// nextAttempt returns a text for a Job that tries again, "" for one that has ended.
+func nextAttempt(c Container, text string) string {
+	if c.TriesAgain {
+		return text
+	}
+	return ""
+}
+
+// refused matches why the API server refuses a request.
+var refused = lazyregexp.New(` is forbidden: (.+)`)
+
+// readRefused sets the reason of a refusal.
+func readRefused(e *KnownError, line string) {
+	e.Subject = strings.ReplaceAll(e.Subject, `\`, "")
+	e.Reason = strings.ReplaceAll(refused.Group(line), `\`, "")
+}
+
+// Refusal returns the meaning of the refusal of the API server, nil for other errors.
+func (e *KnownError) Refusal() *Refusal {
+	if e == nil || e.Reason == "" {
+		return nil
+	}
+	return OfRefusal(e.Reason)
+}
+
+// refusedAdvice returns advice on an object of the program that the API server refuses: that of the Job's own pods is for their template.
+func refusedAdvice(e *KnownError, c Container) string {
+	r, account := e.Refusal(), cmp.Or(c.Account, "default")
+	if r == nil {
+		return "find what refuses the request of the program: a permission of its ServiceAccount, a quota, or a policy"
+	}
+	switch r.Kind {
+	case RefusalSCC:
+		return programConstraint(r.constraint(), account, c.Namespace)
+	case RefusalPSP:
+		return fmt.Sprintf("let ServiceAccount %s, with which the program creates the pod, use a PodSecurityPolicy that allows it (verb use, by a Role)", account)
+	case RefusalPodSecurity:
+		return fmt.Sprintf("have container %s create the pod %s; or have label pod-security.kubernetes.io/enforce of its namespace name a less strict level", c.Name, r.settings("its containers"))
+	case RefusalQuota:
+		return fmt.Sprintf("have container %s create it with smaller requests, free what others use of the quota, or have it raised", c.Name)
+	case RefusalQuotaNeeds:
+		return fmt.Sprintf("have container %s create it with %s, which the quota demands, or add a LimitRange with defaults to its namespace", c.Name, wording.Enumerate(r.Lacks, "and"))
+	}
+	return fmt.Sprintf("have container %s create what the API server accepts, or change the policy that refuses it: “%s”", c.Name, wording.Shorten(r.Message, maxDetail))
+}
+
+// programConstraint returns advice on a pod that the program may not create: the ServiceAccount default should not get more rights.
+func programConstraint(constraint, account, namespace string) string {
+	if account == "default" {
+		return fmt.Sprintf("run the Job with the serviceAccountName of an account that may use security context constraint (SCC) %s, which such a pod needs (oc adm policy who-can use scc %s): the program creates it as ServiceAccount default",
+			constraint, constraint)
+	}
+	return fmt.Sprintf("let ServiceAccount %s, with which the program creates the pod, use security context constraint (SCC) %s, which the pod needs (oc adm policy add-scc-to-user %s -z %s -n %s)",
+		account, constraint, constraint, account, namespace)
+}
+
+// PodOf returns the pod of a StatefulSet that a host names by its Service, and its namespace, "" for that of the Job; both are "" for
+// other hosts.
+func PodOf(host string) (pod, namespace string) {
+	service, namespace := ServiceOf(host)
+	pod, rest, _ := strings.Cut(host, ".")
+	if service == "" || !podOfSet.MatchString(pod) || rest != service && !strings.HasPrefix(rest, service+".") && !strings.HasPrefix(rest, service+":") && !strings.HasPrefix(rest, service+" ") {
+		return "", ""
+	}
+	return pod, namespace
+}
+
+// podAdvice returns advice on a host that is a pod of a StatefulSet, "" for other hosts; until says what the program needs of it.
+func podAdvice(host, until string, c Container) string {
+	pod, _ := PodOf(host)
+	if pod == "" {
+		return ""
+	}
+	return fmt.Sprintf("look at pod %s, which host %s means: %s", pod, host, until) + nextAttempt(c, "; the next attempt of this Job then succeeds without a change")
+}
+
+// isPod reports whether the subject is a pod of a StatefulSet.
+func (e *KnownError) isPod() bool {
+	pod, _ := PodOf(e.Subject)
+	return pod != ""
+}
