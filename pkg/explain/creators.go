@@ -30,7 +30,7 @@ var creators = []creator{
 	{"OLM", "operatorframework.io/bundle-unpack-ref", "the catalog that has the bundle, or the mirrors of the cluster (ImageDigestMirrorSet)", true},
 	{"Longhorn", "recurring-job.longhorn.io", "RecurringJob {value} of Longhorn", true},
 	{"Longhorn", "longhorn.io/job-task", "the settings of Longhorn, or the values of its chart", true},
-	{"k6 operator", "k6_cr", "TestRun {value} (spec.runner has the image, the environment and the resources)", true},
+	{"k6 operator", "k6_cr", "TestRun {value} (spec.runner and spec.initializer have the images)", true},
 	{"Kestra", "kestra.io/flow-id", "flow {value} of Kestra", true},
 	{"Trivy Operator", ManagedByLabel + "=trivy-operator", "the configuration of Trivy Operator (its ConfigMaps, or the values of its chart)", true},
 	{"Starboard", ManagedByLabel + "=starboard", "the configuration of Starboard (ConfigMap starboard)", true},

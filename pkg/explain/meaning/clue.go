@@ -47,6 +47,18 @@ func (q *Clue) Advice(c Container) (text string, ofTemplate bool) {
 	return "do what its log advises: " + own, false
 }
 
+// Other returns advice on the words of a log if they are about another error than the known one, which is decisive: a command that does
+// not exist; "" otherwise.
+func (q *Clue) Other(known *KnownError, c Container) string {
+	if known.Kind != ErrorCommandNotFound || strings.Contains(q.Words, known.Subject) || !deniedWords.MatchString(q.Words) {
+		return ""
+	}
+	if text := namedFile(q, &c); text != "" {
+		return "and " + text
+	}
+	return ""
+}
+
 var (
 	// hint matches a sentence in which a program says what to do.
 	hint = lazyregexp.New(`^(?i:(?:hint|suggestion|tip|solution|remedy|resolution): |(?:please|alternatively|you (?:can|may|must|need to|should|have to)|to \w+(?: \w+){0,6}, (?:call|run|use|set)|to (?:fix|resolve|solve|avoid|enable|disable|ignore|override|use|update)|either|try|consider|make sure|ensure|did you (?:mean|forget)|if you (?:choose|want|wish|need|intend|trust))\b)`)

@@ -37,8 +37,12 @@ func readObject(e *KnownError, line string) {
 
 // leftoverAdvice returns advice on an object of the API server that exists before the program creates it.
 func leftoverAdvice(e *KnownError, c Container) string {
-	text := fmt.Sprintf("look at %s, which an earlier run or an earlier installation may have left: its age and its labels show that", e.Object.word())
-	return text + "; if something else made it, have the program accept that it exists, or use another name" + nextAttempt(c, "; until then, each restart fails again")
+	again := "a rerun fails again"
+	if c.TriesAgain {
+		again = "each attempt fails"
+	}
+	return fmt.Sprintf("find out what made %s: its age and labels show whether an earlier run or installation left it; if something uses it, have the program accept that it exists, or use another name; until then, %s",
+		e.Object.word(), again)
 }
 
 // DeleteLeftover returns advice to delete the object that is in the way of the program, "" for other errors.
@@ -47,9 +51,9 @@ func (e *KnownError) DeleteLeftover() string {
 	case e == nil || e.Object.Name == "":
 		return ""
 	case e.Object.Resource == "namespaces" || strings.HasPrefix(e.Object.Resource, "persistentvolume"):
-		return "if it is left over, delete it with all data that it has, which nothing may need anymore: the next attempt creates it"
+		return "if nothing needs it or the data that it has, delete it, so that the program can create it"
 	}
-	return "if it is left over and nothing needs it, delete it: the next attempt creates it"
+	return "if nothing needs it, delete it, so that the program can create it"
 }
 
 // nextAttempt returns a text for a Job that tries again, "" for one that has ended.
@@ -101,7 +105,7 @@ func refusedAdvice(e *KnownError, c Container) string {
 // programConstraint returns advice on a pod that the program may not create: the ServiceAccount default should not get more rights.
 func programConstraint(constraint, account, namespace string) string {
 	if account == "default" {
-		return fmt.Sprintf("run the Job with the serviceAccountName of an account that may use security context constraint (SCC) %s, which such a pod needs (oc adm policy who-can use scc %s): the program creates it as ServiceAccount default",
+		return fmt.Sprintf("run the Job with the serviceAccountName of an account that may use security context constraint (SCC) %s, which such a pod needs (oc adm policy who-can use scc %s): the program creates it as ServiceAccount default, which all pods have that name none",
 			constraint, constraint)
 	}
 	return fmt.Sprintf("let ServiceAccount %s, with which the program creates the pod, use security context constraint (SCC) %s, which the pod needs (oc adm policy add-scc-to-user %s -z %s -n %s)",
@@ -113,7 +117,11 @@ func programConstraint(constraint, account, namespace string) string {
 func PodOf(host string) (pod, namespace string) {
 	service, namespace := ServiceOf(host)
 	pod, rest, _ := strings.Cut(host, ".")
-	if service == "" || !podOfSet.MatchString(pod) || rest != service && !strings.HasPrefix(rest, service+".") && !strings.HasPrefix(rest, service+":") && !strings.HasPrefix(rest, service+" ") {
+	set := podOfSet.Group(pod)
+	if service == "" || set == "" || !strings.HasPrefix(rest, service) {
+		return "", ""
+	}
+	if isSet := strings.HasPrefix(set, service) || strings.HasPrefix(service, set); !isSet && !ofService.MatchString(host) {
 		return "", ""
 	}
 	return pod, namespace

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -23,7 +24,7 @@ func scriptAdvice(e *KnownError, c Container) string {
 	if len(c.Arguments) > 0 {
 		script = c.Arguments[len(c.Arguments)-1]
 	}
-	hasScript := len(c.Arguments) > 1 && strings.HasSuffix(c.Arguments[0], "sh") && strings.HasPrefix(c.Arguments[1], "-") && strings.Contains(c.Arguments[1], "c")
+	hasScript := len(c.Arguments) > 1 && isShell(c.Arguments[0]) && strings.HasPrefix(c.Arguments[1], "-") && strings.Contains(c.Arguments[1], "c")
 	if hasScript && unexpectedSign.MatchString(e.Subject) && !onlyBash.MatchString(script) && !parenthesis.MatchString(script) {
 		return fmt.Sprintf("build the image of container %s (%s) for the architecture of its node: the script in the template has nothing that a shell cannot read, so the shell most likely read a program for another architecture as a script", c.Name, c.Image)
 	}
@@ -47,3 +48,14 @@ func (c *Container) connection() string {
 	}
 	return "container " + c.Name + " has " + wording.Enumerate(all, "and")
 }
+
+// scriptText names the script that the container runs.
+func (c *Container) scriptText() string {
+	if file := lists.First(c.Arguments, func(a *string) bool { return strings.HasPrefix(*a, "/") && !strings.HasSuffix(*a, "sh") }); file != nil && isShell(c.Arguments[0]) {
+		return "script " + *file + " of container " + c.Name
+	}
+	return "the script or program that container " + c.Name + " runs"
+}
+
+// isShell reports whether a command is a shell.
+func isShell(command string) bool { return strings.HasSuffix(command, "sh") }

@@ -21,6 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // Values are the inputs of the advice besides the facts and the failures.
@@ -88,6 +89,7 @@ func onDeletionLater(in *facts.Facts) []explain.Advice {
 		return advise(words.ReplaceTemplate(t), "")
 	case stay == explain.StayNoTTL:
 		return advise(words.SetTTL, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"ttlSecondsAfterFinished":3600}}'`, jobWord(in.Job)))
+	case stay == explain.StaySoon && !t.Stays: // Its log may still be of use.
 	case stay != "":
 		return advise(words.DeleteLeftHook(t, stay), kubectl(in.Job, "delete job %s", jobWord(in.Job)))
 	}
@@ -218,7 +220,7 @@ func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError, unkn
 	case c.Reason == cause.OOMKilled:
 		return memoryAdvice(in, c), true
 	case known != nil:
-		return errorRemedy(in, c, known), known.IsOfTemplate()
+		return wording.Join("; ", errorRemedy(in, c, known), unknown.Other(known, containerOf(in, c))), known.IsOfTemplate()
 	}
 	if text = words.ExitAdvice(c.Name, in.Image(c), c.ExitCode); text != "" {
 		return text, meaning.OfExit(c.ExitCode) != nil
