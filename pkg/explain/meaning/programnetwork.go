@@ -82,7 +82,7 @@ func ServiceOf(host string) (service, namespace string) {
 	name, _, _ := strings.Cut(host, " ")
 	name, _, _ = strings.Cut(ofService.ReplaceAllString(name, ""), ":")
 	parts := strings.Split(name, ".")
-	if set := podOfSet.Group(parts[0]); set != "" && (len(parts) == 3 || len(parts) == 2 && strings.HasPrefix(set, parts[1])) {
+	if set := podOfSet.Group(parts[0]); set != "" && (len(parts) == 3 || len(parts) == 2 && (strings.HasPrefix(set, parts[1]) || strings.HasPrefix(parts[1], set+"-"))) {
 		parts = parts[1:]
 	}
 	if len(parts) > 2 || slices.ContainsFunc(parts, func(part string) bool { return !serviceName.MatchString(part) }) {
