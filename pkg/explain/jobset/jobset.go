@@ -301,28 +301,36 @@ func adviceOn(r *explain.JobSetReport) []explain.Advice {
 		return one(words.ResumeJobSet, kubectl(r, `patch jobset %s --type merge -p '{"spec":{"suspend":false}}'`, name))
 	case r.State == explain.JobSetJobsSuspended:
 		return one(words.FindWhoSuspends, kubectl(r, "batchjob why %s", explain.ShellWord(r.Job.Name)))
-	case r.State == explain.JobSetCreationRefused && len(r.Unlimited) > 0:
-		return one(words.SetEqualLimit(r.Unlimited[0]), kubectl(r, "get jobset %s -o yaml", name))
-	case r.State == explain.JobSetCreationRefused && r.Refusal.IsOfQuota():
-		return one(words.FreeJobQuota, kubectl(r, "describe resourcequota %s", explain.ShellWord(r.Refusal.By)))
-	case r.State == explain.JobSetCreationRefused && r.Refusal.IsOfTemplate():
-		return one(words.CorrectJobSet, kubectl(r, "get jobset %s -o yaml", name))
-	case r.State == explain.JobSetJobsMissing:
-		out := readLog()
-		if r.BadTemplate != "" {
-			out = append(one(words.CorrectJobSet, kubectl(r, "get jobset %s -o yaml", name)), out...)
-		}
-		return out
-	case r.State == explain.JobSetNoJobs && r.BadService != "":
-		return one(words.RenameJobSet, kubectl(r, "get jobset %s -o yaml", name))
-	case r.State == explain.JobSetNoJobs && r.ManagedBy != "":
-		return one(words.CheckOtherController(r.ManagedBy), kubectl(r, "get jobset %s -o yaml", name))
-	case r.State == explain.JobSetNoJobs && r.Untouched:
-		return append(one(words.CheckJobSetController, "kubectl get pods -n jobset-system"), readLog()...)
-	case r.State == explain.JobSetCreationRefused, r.State == explain.JobSetNoJobs:
-		return one(words.ReadEventsOfJobSet, kubectl(r, "describe jobset %s", name))
 	case r.State == explain.JobSetFailed && r.MaxRestarts == nil:
 		return one(words.AllowRestarts, kubectl(r, "get jobset %s -o yaml", name))
+	}
+	return adviceOnMissing(r)
+}
+
+// adviceOnMissing returns the advice on a JobSet that lacks Jobs.
+func adviceOnMissing(r *explain.JobSetReport) []explain.Advice {
+	name := explain.ShellWord(r.Name)
+	spec := kubectl(r, "get jobset %s -o yaml", name)
+	noJobs, refused := r.State == explain.JobSetNoJobs, r.State == explain.JobSetCreationRefused
+	switch {
+	case refused && len(r.Unlimited) > 0:
+		return one(words.SetEqualLimit(r.Unlimited[0]), spec)
+	case refused && r.Refusal.IsOfQuota():
+		return one(words.FreeJobQuota, kubectl(r, "describe resourcequota %s", explain.ShellWord(r.Refusal.By)))
+	case refused && r.Refusal.IsOfTemplate():
+		return one(words.CorrectJobSet, spec)
+	case r.State == explain.JobSetJobsMissing && r.BadTemplate != "":
+		return append(one(words.CorrectJobSet, spec), readLog()...)
+	case r.State == explain.JobSetJobsMissing:
+		return readLog()
+	case noJobs && r.BadService != "":
+		return one(words.RenameJobSet, spec)
+	case noJobs && r.ManagedBy != "":
+		return one(words.CheckOtherController(r.ManagedBy), spec)
+	case noJobs && r.Untouched:
+		return append(one(words.CheckJobSetController, "kubectl get pods -n jobset-system"), readLog()...)
+	case refused, noJobs:
+		return one(words.ReadEventsOfJobSet, kubectl(r, "describe jobset %s", name))
 	}
 	return nil
 }

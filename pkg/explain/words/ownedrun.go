@@ -22,16 +22,7 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 	}
 	switch v := &r.Verdict; {
 	case v.Outcome.Fails():
-		run.State, run.Since, run.Cause = explain.OwnedFailed, cmp.Or(r.Job.Finished, r.Job.Created), endCause(v)
-		if run.Cause == "" || v.EndedBy != explain.EndedByRestarts { // The end of the container is in it.
-			run.Cause = cmp.Or(wording.Join("; ", run.Cause, decidingText(r)), v.Why)
-		}
-		if r.Job.Finished == nil {
-			run.State, run.Since = explain.OwnedFailing, nil
-			if v.WaitsFor != nil {
-				run.Waits = "it waits for " + WaitsForText(v.WaitsFor) + notStopped(r)
-			}
-		}
+		addFailure(&run, r)
 	case v.Outcome.Succeeds():
 		run.State, run.Since, run.Cause = explain.OwnedSucceeded, cmp.Or(r.Job.Finished, r.Job.Created), ""
 	case r.Job.Suspend:
@@ -53,6 +44,22 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 		run.Limit = r.BackoffLimit
 	}
 	return run
+}
+
+// addFailure adds the end of a Job that failed or is failing.
+func addFailure(run *explain.OwnedRun, r *explain.Report) {
+	v := &r.Verdict
+	run.State, run.Since, run.Cause = explain.OwnedFailed, cmp.Or(r.Job.Finished, r.Job.Created), endCause(v)
+	if run.Cause == "" || v.EndedBy != explain.EndedByRestarts { // The end of the container is in it.
+		run.Cause = cmp.Or(wording.Join("; ", run.Cause, decidingText(r)), v.Why)
+	}
+	if r.Job.Finished != nil {
+		return
+	}
+	run.State, run.Since = explain.OwnedFailing, nil
+	if v.WaitsFor != nil {
+		run.Waits = "it waits for " + WaitsForText(v.WaitsFor) + notStopped(r)
+	}
 }
 
 // problemOfRun describes the problem of a Job in a report on its owner.

@@ -52,7 +52,7 @@ func gatedText(p *explain.Problem, now time.Time) string {
 }
 
 // gatedNote says why other flavors of Kueue do not fit, and how Kueue holds the pods.
-func gatedNote(p *explain.Problem, now time.Time) string {
+func gatedNote(p *explain.Problem, _ time.Time) string {
 	if p.Suspension.Hold == nil {
 		return ""
 	}

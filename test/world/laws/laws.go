@@ -202,12 +202,8 @@ func commandsAreAboutTheJob(a *Answer) string {
 				return fmt.Sprintf("%s is not in the namespace %s", c, a.Input.Job.Namespace)
 			}
 		}
-		if strings.HasPrefix(c, "kubectl logs ") && !strings.HasPrefix(c, "kubectl logs deployment/") {
-			name := strings.Fields(c)[2]
-			isPod := func(p *input.Pod) bool { return p.Name == name }
-			if !strings.HasPrefix(name, "job") && !strings.HasPrefix(name, "-") && !slices.ContainsFunc(a.Input.Pods, isPod) {
-				return c + ": there is no such pod"
-			}
+		if isOfNoPod(c, a.Input.Pods) {
+			return c + ": there is no such pod"
 		}
 	}
 	one := a.Input.Job.Spec.Completions
@@ -215,6 +211,15 @@ func commandsAreAboutTheJob(a *Answer) string {
 		return found + " of a Job of one pod"
 	}
 	return ""
+}
+
+// isOfNoPod reports whether a command shows the log of a pod that does not exist.
+func isOfNoPod(command string, pods []*input.Pod) bool {
+	of, found := strings.CutPrefix(command, "kubectl logs ")
+	if !found || strings.HasPrefix(of, "deployment/") || strings.HasPrefix(of, "job") || strings.HasPrefix(of, "-") {
+		return false
+	}
+	return !slices.ContainsFunc(pods, func(p *input.Pod) bool { return p.Name == strings.Fields(of)[0] })
 }
 
 var raises = regexp.MustCompile(`(?i)(raise|increase|lower|reduce) (its |the |spec\.)?parallelism`)

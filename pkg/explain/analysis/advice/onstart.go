@@ -52,11 +52,9 @@ func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 	switch {
 	case u.Pinned != "" && (u.Kind == meaning.UnfitResource || u.Kind == meaning.UnfitPodCount || u.Kind == meaning.UnfitVolumeCount):
 		return "kubectl describe node " + shellWord(u.Pinned)
-	case u.Kind == meaning.UnfitClaimMissing:
-		return kubectl(in.Job, "get pvc")
-	case u.IsAboutClaim() && u.Name != "":
+	case u.Kind != meaning.UnfitClaimMissing && u.IsAboutClaim() && u.Name != "":
 		return kubectl(in.Job, "describe pvc %s", shellWord(u.Name))
-	case u.IsAboutClaim():
+	case u.Kind == meaning.UnfitClaimMissing, u.IsAboutClaim():
 		return kubectl(in.Job, "get pvc")
 	case u.Kind == meaning.UnfitNodeAffinity && u.Name != "":
 		return "kubectl get nodes -l " + shellWord(u.Name)
@@ -66,20 +64,22 @@ func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 		return kubectl(in.Job, "describe resourceclaims")
 	case u.Kind == meaning.UnfitResource && (strings.Contains(u.Name, "/") || u.IsHelpless): // What nodes offer decides.
 		return "kubectl get nodes -o " + shellWord("custom-columns=NODE:.metadata.name,ALLOCATABLE:.status.allocatable."+strings.ReplaceAll(u.Name, ".", `\.`))
-	case u.Kind == meaning.UnfitNodeAffinity, u.Kind == meaning.UnfitTopologySpread:
-		return "kubectl get nodes --show-labels"
 	case u.Kind == meaning.UnfitTaint && !u.IsState():
 		return "kubectl get nodes -o custom-columns=NODE:.metadata.name,TAINTS:.spec.taints"
-	case u.Kind == meaning.UnfitTaint, u.Kind == meaning.UnfitResource, u.Kind == meaning.UnfitPodCount:
-		return "kubectl describe nodes"
-	case u.Kind == meaning.UnfitCordoned:
-		return "kubectl get nodes"
-	case u.Kind == meaning.UnfitClassMissing:
-		return "kubectl get storageclass"
-	case u.Kind == meaning.UnfitDriverMissing:
-		return "kubectl get csinodes"
 	}
-	return ""
+	return clusterCommands[u.Kind]
+}
+
+// clusterCommands show what a reason is about, if that is in no namespace.
+var clusterCommands = map[meaning.UnfitKind]string{
+	meaning.UnfitNodeAffinity:   "kubectl get nodes --show-labels",
+	meaning.UnfitTopologySpread: "kubectl get nodes --show-labels",
+	meaning.UnfitTaint:          "kubectl describe nodes",
+	meaning.UnfitResource:       "kubectl describe nodes",
+	meaning.UnfitPodCount:       "kubectl describe nodes",
+	meaning.UnfitCordoned:       "kubectl get nodes",
+	meaning.UnfitClassMissing:   "kubectl get storageclass",
+	meaning.UnfitDriverMissing:  "kubectl get csinodes",
 }
 
 // onUnstartable returns advice on a container that the kubelet or the runtime cannot start, by its message.

@@ -98,15 +98,20 @@ func addPresent(in *facts.Facts, failed *failures.Failures, v *Values, a *words.
 	if b := indexes.BackoffOf(in); !b.Indexes.IsEmpty() {
 		a.IndexBackoff = &words.IndexBackoff{Indexes: int32(b.Indexes.Len()), Left: b.Until.Sub(in.Now), Certain: !b.NoRoom}
 	}
+	addBeside(v.Problems, a)
+}
+
+// addBeside adds the problem of a Job that goes on: one that blocks, or else one that repeats.
+func addBeside(problems []explain.Problem, a *words.Answer) {
 	for _, beside := range []func(*explain.Problem) bool{
 		func(p *explain.Problem) bool { return p.Blocks },
 		func(p *explain.Problem) bool {
 			return p.Kind == explain.ProblemErrorRepeated || p.Kind == explain.ProblemRestarted || p.Kind == explain.ProblemPodsLost || p.Kind == explain.ProblemContainerEnded
 		},
 	} {
-		for i := range v.Problems {
-			if a.Beside == nil && beside(&v.Problems[i]) {
-				a.Beside, a.Problem = &v.Problems[i], ptr.To(int32(i))
+		for i := range problems {
+			if a.Beside == nil && beside(&problems[i]) {
+				a.Beside, a.Problem = &problems[i], ptr.To(int32(i))
 			}
 		}
 	}
