@@ -71,8 +71,8 @@ type KnownError struct {
 	Access Access `json:"access,omitzero"`
 	// APIServer is set if the program could not reach the API server.
 	APIServer bool `json:"apiServer,omitempty"`
-	// Object is the object that the program could not create because it exists, the zero value for other errors.
-	Object Object `json:"object,omitzero"`
+	// Leftover is the object that the program could not create because it exists, the zero value for other errors.
+	Leftover Leftover `json:"leftover,omitzero"`
 	// Reason is why the API server refuses a request, without the object that it is about.
 	Reason string `json:"reason,omitempty"`
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// Object is an object of the API server: its resource with the API group, as in kubectl, and its name.
-type Object struct {
+// Leftover is an object of the API server: its resource with the API group, as in kubectl, and its name.
+type Leftover struct {
 	Resource string `json:"resource"`
 	Name     string `json:"name"`
 }
 
 // word returns the object as in kubectl: "secrets/token".
-func (o *Object) word() string { return o.Resource + "/" + o.Name }
+func (o *Leftover) word() string { return o.Resource + "/" + o.Name }
 
 // existing matches the message of the API server about an object that exists, with its quotes escaped or not. Databases have no such
 // resources.
@@ -25,13 +25,13 @@ const existing = `\b((?:secrets|configmaps|services|serviceaccounts|persistentvo
 
 var leftover = lazyregexp.New(existing)
 
-// readObject sets the object that exists.
-func readObject(e *KnownError, line string) {
+// readLeftover sets the object that exists.
+func readLeftover(e *KnownError, line string) {
 	e.Subject = strings.ReplaceAll(e.Subject, `\`, "")
 	if m := leftover.FindStringSubmatch(line); m != nil {
 		resource, rest, _ := strings.Cut(m[1], " ")
 		name, _, _ := strings.Cut(rest, " ")
-		e.Object = Object{Resource: resource, Name: strings.Trim(name, `\"`)}
+		e.Leftover = Leftover{Resource: resource, Name: strings.Trim(name, `\"`)}
 	}
 }
 
@@ -42,15 +42,15 @@ func leftoverAdvice(e *KnownError, c Container) string {
 		again = "each attempt fails"
 	}
 	return fmt.Sprintf("find out what made %s: its age and labels show whether an earlier run or installation left it; if something uses it, have the program accept that it exists, or use another name; until then, %s",
-		e.Object.word(), again)
+		e.Leftover.word(), again)
 }
 
 // DeleteLeftover returns advice to delete the object that is in the way of the program, "" for other errors.
 func (e *KnownError) DeleteLeftover() string {
 	switch {
-	case e == nil || e.Object.Name == "":
+	case e == nil || e.Leftover.Name == "":
 		return ""
-	case e.Object.Resource == "namespaces" || strings.HasPrefix(e.Object.Resource, "persistentvolume"):
+	case e.Leftover.Resource == "namespaces" || strings.HasPrefix(e.Leftover.Resource, "persistentvolume"):
 		return "if nothing needs it or the data that it has, delete it, so that the program can create it"
 	}
 	return "if nothing needs it, delete it, so that the program can create it"

@@ -10,7 +10,7 @@ import (
 //
 // Requirements: CLI-18
 func TestObjectThatExistsIsRecognized(t *testing.T) {
-	for line, want := range map[string]Object{
+	for line, want := range map[string]Leftover{
 		`error: failed to create secret secrets "token" already exists`:                               {"secrets", "token"},
 		`{"error": "clusterroles.rbac.authorization.k8s.io \"a:b\" already exists"}`:                  {"clusterroles.rbac.authorization.k8s.io", "a:b"},
 		`Error from server (AlreadyExists): error when creating "x": jobs.batch "etl" already exists`: {"jobs.batch", "etl"},
@@ -19,11 +19,11 @@ func TestObjectThatExistsIsRecognized(t *testing.T) {
 		"bucket already exists: data":                                                                 {},
 	} {
 		e := KnownErrorIn(1, line)
-		if e == nil || e.Kind != ErrorEarlierState || e.Object != want || (e.DeleteLeftover() == "") != (want.Name == "") {
+		if e == nil || e.Kind != ErrorEarlierState || e.Leftover != want || (e.DeleteLeftover() == "") != (want.Name == "") {
 			t.Errorf("%s: %+v, want %+v", line, e, want)
 		}
 	}
-	claim := KnownError{Object: Object{"persistentvolumeclaims", "data"}}
+	claim := KnownError{Leftover: Leftover{"persistentvolumeclaims", "data"}}
 	assert.Contains(t, claim.DeleteLeftover(), "the data that it has")
 	assert.Contains(t, KnownErrorIn(1, `secrets "token" already exists`).Advice(Container{Name: "main"}), "find out what made secrets/token")
 }

@@ -63,7 +63,7 @@ var stateErrors = []errorRow{
 			{"already exists", lazyregexp.New("((?:[A-Za-z]+ )?(?:\"[^\"]+\"|'[^']+'|`[^`]+`|\\[[^\\]]+\\]) already exists)|((?:[cC]ollection|[bB]ucket|[tT]opic|[dD]atabase|[cC]onnector|[uU]ser) (?:\\S+ )?already exists(?:: \\S+)?)"), nil},
 		},
 		answer: lazyregexp.New("^The (`[^`]+` migration) started at .* failed"),
-		read:   readObject,
+		read:   readLeftover,
 		brief:  "earlier state",
 		named:  "it conflicts with an earlier state: %s",
 		text:   "it conflicts with an earlier state",
@@ -277,7 +277,7 @@ var resolutions = []struct{ part, how string }{
 
 // earlierAdvice says how to resolve the earlier state.
 func earlierAdvice(e *KnownError, c Container) string {
-	if e.Object.Name != "" {
+	if e.Leftover.Name != "" {
 		return leftoverAdvice(e, c)
 	}
 	for _, r := range resolutions {

@@ -191,8 +191,8 @@ func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
 		return "" // No Service has to do with it.
 	case slices.Contains(unreachable, known.Kind) && !known.IsOfAPIServer():
 		return serviceCommand(in, known.Subject, known.Kind != meaning.ErrorNameResolution)
-	case known.Object.Name != "":
-		return kubectl(in.Job, "get %s %s --show-labels", shellWord(known.Object.Resource), shellWord(known.Object.Name))
+	case known.Leftover.Name != "":
+		return kubectl(in.Job, "get %s %s --show-labels", shellWord(known.Leftover.Resource), shellWord(known.Leftover.Name))
 	case known.Reason != "":
 		_, command := known.Refusal().Advice(shellWord(in.Job.Namespace))
 		return command

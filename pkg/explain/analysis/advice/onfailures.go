@@ -135,7 +135,7 @@ func onError(in *facts.Facts, f *failures.Failure, c *input.Container) []explain
 func onKnown(in *facts.Facts, known *meaning.KnownError, text string) []explain.Advice {
 	out := append(advise(text, errorCommand(in, known)), onUnreachable(in, known)...)
 	if text := known.DeleteLeftover(); text != "" {
-		out = append(out, advise(text, kubectl(in.Job, "delete %s %s", shellWord(known.Object.Resource), shellWord(known.Object.Name)))...)
+		out = append(out, advise(text, kubectl(in.Job, "delete %s %s", shellWord(known.Leftover.Resource), shellWord(known.Leftover.Name)))...)
 	}
 	return out
 }
