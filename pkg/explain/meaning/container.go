@@ -25,7 +25,7 @@ type Container struct {
 	Secrets []string
 	Mounts  []Mount
 	Account string
-	// Namespace is that of the pod, and TriesAgain reports whether the Job has not ended, so that its program runs again.
+	// Namespace is the namespace of the pod, and TriesAgain reports whether the Job has not ended, so that its program runs again.
 	Namespace  string
 	TriesAgain bool
 	// User is the runAsUser of the container, "" if the template has none. AlsoRoot are the other containers that ask for user 0 although

@@ -164,7 +164,7 @@ var startErrors = []errorRow{
 			if m := mountOf(e.Subject, c.Mounts); m != nil {
 				return e.FileAdvice(c, c.Mounts) + fmt.Sprintf("; the volume hides what image %s has at %s", c.Image, m.Path)
 			}
-			if len(c.Arguments) > 0 && e.Subject != "" && !c.hasArgument(e.Subject) {
+			if len(c.Arguments) > 0 && isShell(c.Arguments[0]) && e.Subject != "" && !c.hasArgument(e.Subject) {
 				return fmt.Sprintf("correct %s, which calls %s, or use an image that has it (image %s)", c.scriptText(), wording.Shorten(e.Subject, maxDetail), c.Image)
 			}
 			return fmt.Sprintf("fix the command of container %s, or use an image that contains it (image %s)", c.Name, c.Image)

@@ -73,12 +73,19 @@ func readRefused(e *KnownError, line string) {
 	e.Reason = strings.ReplaceAll(refused.Group(line), `\`, "")
 }
 
+// noConstraint begins the refusal of OpenShift.
+const noConstraint = "unable to validate against any security context constraint"
+
 // Refusal returns the meaning of the refusal of the API server, nil for other errors.
 func (e *KnownError) Refusal() *Refusal {
 	if e == nil || e.Reason == "" {
 		return nil
 	}
-	return OfRefusal(e.Reason)
+	reason := e.Reason
+	if at := strings.Index(reason, noConstraint); at > 0 { // Other words are before it in the refusal of an exec.
+		reason = reason[at:]
+	}
+	return OfRefusal(reason)
 }
 
 // refusedAdvice returns advice on an object of the program that the API server refuses: that of the Job's own pods is for their template.
@@ -99,16 +106,16 @@ func refusedAdvice(e *KnownError, c Container) string {
 	case RefusalQuotaNeeds:
 		return fmt.Sprintf("have container %s create it with %s, which the quota demands, or add a LimitRange with defaults to its namespace", c.Name, wording.Enumerate(r.Lacks, "and"))
 	}
-	return fmt.Sprintf("have container %s create what the API server accepts, or change the policy that refuses it: “%s”", c.Name, wording.Shorten(r.Message, maxDetail))
+	return fmt.Sprintf("have container %s ask for what the API server accepts, or change the policy that refuses it: %s", c.Name, wording.Quoted(wording.Shorten(r.Message, maxDetail)))
 }
 
 // programConstraint returns advice on a pod that the program may not create: the ServiceAccount default should not get more rights.
 func programConstraint(constraint, account, namespace string) string {
 	if account == "default" {
-		return fmt.Sprintf("run the Job with the serviceAccountName of an account that may use security context constraint (SCC) %s, which such a pod needs (oc adm policy who-can use scc %s): the program creates it as ServiceAccount default, which all pods have that name none",
+		return fmt.Sprintf("run the Job with the serviceAccountName of an account that may use security context constraint (SCC) %s, which that pod needs (oc adm policy who-can use scc %s): the program asks for it as ServiceAccount default, which all pods have that name none",
 			constraint, constraint)
 	}
-	return fmt.Sprintf("let ServiceAccount %s, with which the program creates the pod, use security context constraint (SCC) %s, which the pod needs (oc adm policy add-scc-to-user %s -z %s -n %s)",
+	return fmt.Sprintf("let ServiceAccount %s, as which the program asks, use security context constraint (SCC) %s, which that pod needs (oc adm policy add-scc-to-user %s -z %s -n %s)",
 		account, constraint, constraint, account, namespace)
 }
 
