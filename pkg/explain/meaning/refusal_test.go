@@ -25,9 +25,9 @@ func refusalCases() map[string]refusalCase {
 		creating + `violates PodSecurity "baseline:v1.30": host namespaces (hostNetwork=true)`: {RefusalPodSecurity, "baseline:v1.30", "hostNetwork=true"},
 		// bitnami/sealed-secrets#1119
 		creating + `unable to validate against any security context constraint: [provider "anyuid": Forbidden: not usable by user or serviceaccount, provider restricted-v2: .spec.securityContext.fsGroup: Invalid value: []int64{1001}: 1001 is not an allowed group, spec.containers[0].securityContext.runAsUser: Invalid value: 1001: must be in the ranges: [1000680000, 1000689999], provider "restricted": Forbidden: not usable by user or serviceaccount, provider "nonroot": Forbidden: not usable by user or serviceaccount]`: {RefusalSCC, "",
-			"its ServiceAccount has no SCC for fsGroup 1001 (is not an allowed group), runAsUser 1001 (must be in the ranges: [1000680000, 1000689999])"},
+			"its ServiceAccount has no SCC for fsGroup 1001, runAsUser 1001 (must be in [1000680000, 1000689999])"},
 		// cockroachdb/cockroach-operator#479
-		creating + `unable to validate against any security context constraint: [provider restricted: .spec.securityContext.fsGroup: Invalid value: []int64{10001}: 10001 is not an allowed group spec.containers[0].securityContext.runAsUser: Invalid value: 10001: must be in the ranges: [1000620000, 1000629999]]`: {RefusalSCC, "", "runAsUser 10001 (must be in the ranges: [1000620000, 1000629999])"},
+		creating + `unable to validate against any security context constraint: [provider restricted: .spec.securityContext.fsGroup: Invalid value: []int64{10001}: 10001 is not an allowed group spec.containers[0].securityContext.runAsUser: Invalid value: 10001: must be in the ranges: [1000620000, 1000629999]]`: {RefusalSCC, "", "runAsUser 10001 (must be in [1000620000, 1000629999])"},
 		// rabbitmq/cluster-operator#488
 		creating + `unable to validate against any security context constraint: []`: {RefusalSCC, "", "its ServiceAccount has no SCC for the pod template"},
 		creating + `[maximum cpu usage per Container is 2, but limit is 4, maximum memory usage per Container is 4Gi, but limit is 8Gi, maximum ephemeral-storage usage per Container is 10Gi, but limit is 20Gi]`: {RefusalLimitRange, "",

@@ -146,12 +146,12 @@ func withoutUnusable(message string) string {
 var violation = lazyregexp.New(`(?:, |\s|^)(?:provider "?[^":]+"?: )?[.a-z]*[\w.\[\]]*\.(\w+)(?:\[\d+\])?: Invalid value: ("[^"]*"|[^\s:]+): `)
 
 // merelyForbids matches the reason of a violation that says no more than that the value is not allowed.
-var merelyForbids = lazyregexp.New(`\bnot allowed(?: to be used)?$`)
+var merelyForbids = lazyregexp.New(`\bnot (?:allowed(?: to be used)?|an allowed group)$`)
 
 // setByOpenShift are the fields that OpenShift sets to a permitted value if they are not set.
 var setByOpenShift = []string{"runAsUser", "runAsGroup", "fsGroup", "supplementalGroups", "seLinuxOptions", "level"}
 
-// violations returns OpenShift's message with only the last part of each path, "runAsUser 65532 (must be in the ranges: …)", and the
+// violations returns OpenShift's message with only the last part of each path, "runAsUser 65532 (must be in …)", and the
 // fields; the message as it is if it has no paths.
 func violations(message string) (text string, fields []string) {
 	all := violation.FindAllStringSubmatchIndex(message, -1)
@@ -161,7 +161,7 @@ func violations(message string) (text string, fields []string) {
 		if i+1 < len(all) {
 			end = all[i+1][0]
 		}
-		field, value, why := message[at[2]:at[3]], message[at[4]:at[5]], strings.Trim(message[at[1]:end], " ,")
+		field, value, why := message[at[2]:at[3]], message[at[4]:at[5]], strings.Trim(strings.Replace(message[at[1]:end], "in the ranges: ", "in ", 1), " ,")
 		if merelyForbids.MatchString(why) {
 			why = ""
 		}

@@ -59,10 +59,10 @@ const (
 var volumes = []row[TroubleKind]{
 	{
 		kind:     MultiAttach,
-		patterns: re(`^(?:Multi-Attach error|Waiting for detach) for volume "(?P<volume>[^"]*)" Volume is already (?P<detail>used by .+)`),
+		patterns: re(`^(?:Multi-Attach error|Waiting for detach) for volume "(?P<volume>[^"]*)" Volume is already used by (?:pod\(s\) )?(?P<detail>.+)`),
 		complete: true,
 		brief:    "volume in use",
-		text:     "{volume} is already {detail}",
+		text:     "{volume} is already used by {detail}",
 		advice:   "{recreate} with podAffinity to the pod that uses the volume, as both can use it on one node; or wait until that pod ends; for pods on several nodes, use a volume with access mode ReadWriteMany",
 	},
 	{

@@ -20,12 +20,12 @@ func TestMultiAttachIsPreferredToATimeout(t *testing.T) {
 	mount := explaintest.AboutPod("a", "Warning", "kubelet", "FailedMount", "Unable to attach or mount volumes: unmounted volumes=[config]: timed out waiting for the condition")
 	mount.Last = explaintest.Noon.Add(-time.Minute)
 	f.Events = []input.Event{attach, mount}
-	explaintest.WantFirst(t, f, "the pod cannot start because its volume pvc-0a1b is already used by pod(s) bootstrap-sync")
+	explaintest.WantFirst(t, f, "the pod cannot start because its volume pvc-0a1b is already used by bootstrap-sync")
 
 	// A young pod needs no second warning about it.
 	f.Pods[0].CreatedAt = explaintest.Noon.Add(-6 * time.Second)
 	f.Events = []input.Event{attach}
-	explaintest.WantFirst(t, f, "the pod cannot start because its volume pvc-0a1b is already used by pod(s) bootstrap-sync")
+	explaintest.WantFirst(t, f, "the pod cannot start because its volume pvc-0a1b is already used by bootstrap-sync")
 
 	// The scheduler's message from before the pod had a node is outdated.
 	attach.Reason, attach.Message = "FailedScheduling", "0/3 nodes are available"
@@ -135,7 +135,7 @@ func TestPodWithANodeHasTheReasonWhyItCannotStart(t *testing.T) {
 		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : references non-existent secret key: tls.key`, "Secret web-tls has no key tls.key; its volume tls needs it; the Job waits forever", "add key tls.key to Secret web-tls"},
 		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : secret "web-tls" not found`, "Secret web-tls in namespace ns does not exist; its volume tls needs it; the Job waits forever", "create Secret web-tls"},
 		{"FailedMount", "Unable to attach or mount volumes: unmounted volumes=[v-data]: timed out waiting for the condition", "its volume v-data (claim data) was not attached or mounted in time", "find out whether a pod on another node uses claim data: with access mode ReadWriteOnce, one node at a time can mount it"},
-		{"FailedAttachVolume", `Multi-Attach error for volume "pvc-0a1b" Volume is already used by pod(s) bootstrap-sync`, "the volume of its claim data is already used by pod(s) bootstrap-sync", "recreate the Job with podAffinity to the pod that uses the volume"},
+		{"FailedAttachVolume", `Multi-Attach error for volume "pvc-0a1b" Volume is already used by pod(s) bootstrap-sync`, "the volume of its claim data is already used by bootstrap-sync", "recreate the Job with podAffinity to the pod that uses the volume"},
 		{"FailedCreatePodSandBox", `Failed to create pod sandbox: plugin type="aws-cni" name="aws-cni" failed (add): add cmd: failed to assign an IP address to container`, "network plugin aws-cni has no IP address left for it", "free IP addresses"},
 		{"NetworkNotReady", "network is not ready: cni plugin not initialized", "the network plugin of its node is not ready", "check the pods of the network plugin"},
 	} {
