@@ -47,6 +47,18 @@ func (q *Clue) Advice(c Container) (text string, ofTemplate bool) {
 	return "do what its log advises: " + own, false
 }
 
+// Other returns advice on the words of a log if they are about another error than the known one, which is decisive: a command that does
+// not exist; "" otherwise.
+func (q *Clue) Other(known *KnownError, c Container) string {
+	if known.Kind != ErrorCommandNotFound || strings.Contains(q.Words, known.Subject) || !deniedWords.MatchString(q.Words) {
+		return ""
+	}
+	if text := namedFile(q, &c); text != "" {
+		return "and " + text
+	}
+	return ""
+}
+
 var (
 	// hint matches a sentence in which a program says what to do.
 	hint = lazyregexp.New(`^(?i:(?:hint|suggestion|tip|solution|remedy|resolution): |(?:please|alternatively|you (?:can|may|must|need to|should|have to)|to \w+(?: \w+){0,6}, (?:call|run|use|set)|to (?:fix|resolve|solve|avoid|enable|disable|ignore|override|use|update)|either|try|consider|make sure|ensure|did you (?:mean|forget)|if you (?:choose|want|wish|need|intend|trust))\b)`)
@@ -108,7 +120,7 @@ func (q *Clue) ownAdvice() string {
 func askedFor(q *Clue, c *Container) string {
 	for i := range asks {
 		if m := asks[i].phrase.FindStringSubmatch(q.Words); m != nil {
-			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.argumentsText(), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText())}
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.argumentsText(), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText())}
 			groups := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
 			for n, group := range groups {
 				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
@@ -311,5 +323,5 @@ func (e *KnownError) IsOfTemplate() bool { return e != nil && slices.Contains(of
 
 // IsElsewhere reports whether the cause of the error is most likely not in the pod template.
 func (e *KnownError) IsElsewhere() bool {
-	return e != nil && (slices.Contains(elsewhere, e.Kind) || e.IsOfAPIServer())
+	return e != nil && (slices.Contains(elsewhere, e.Kind) || e.IsOfAPIServer() || e.isPod())
 }

@@ -26,7 +26,7 @@ func TestUnknownErrorIsConnectedWithThePodTemplate(t *testing.T) {
 		{`root certificate "/etc/app/ca.crt" does not exist`, "check volume config (ConfigMap app), which is mounted at /etc/app in container main: it is empty or lacks /etc/app/ca.crt", true},
 		{`no certificate at "/srv/ca/ca.crt": file not found`, "whether a volume is mounted there in container main", true},
 		{"cannot use /host/bin/kubelet", "check /usr/bin on the node, which container main has at /host/bin", true},
-		{"--lock needs a timeout", "correct the arguments (command and args) of container main", true},
+		{"--lock needs a timeout", "correct or leave out --lock in command or args of container main", true},
 		{"curl: option -k http://x: is unknown", "the command of container main does not have -k: correct the script that it runs", true},
 		{`unknown server "pg.prod"`, "correct pg.prod, if it is wrong, in variable DB_HOST of container main", true},
 		{"1 validation error for Settings: api_id: Field required", "set API_ID in env of container main, which has other variables but not this one", true},

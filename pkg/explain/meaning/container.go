@@ -25,6 +25,9 @@ type Container struct {
 	Secrets []string
 	Mounts  []Mount
 	Account string
+	// Namespace is the namespace of the pod, and TriesAgain reports whether the Job has not ended, so that its program runs again.
+	Namespace  string
+	TriesAgain bool
 	// User is the runAsUser of the container, "" if the template has none. AlsoRoot are the other containers that ask for user 0 although
 	// runAsNonRoot does not allow it.
 	User     string
@@ -161,7 +164,7 @@ var (
 	errexitFlag = lazyregexp.New(`^-[a-z]{0,3}e[a-z]{0,3}$`)
 	errexit     = lazyregexp.New(`\bset -(?:[a-z]*e|o errexit)`)
 	// hidings match the end of a script that exits with 0 whatever its programs do.
-	hidings = lazyregexp.New(`(\|\| ?(?:true|:|exit 0|echo\b[^;|&\n]*))[\s;]*$|[;\n] *(exit 0|true|echo\b[^;|&\n]*)[\s;]*$|[^|](\| ?(?:tee|ts|cat)\b[^;|&\n]*)[\s;]*$`)
+	hidings = lazyregexp.New(`(\|\| ?(?:true|:|exit 0|echo\b[^;|&\n]*))[\s;]*$|[;\n] *(exit 0|true|echo\b[^;|&\n]*)[\s;]*$|[^|](\| ?(?:tee|ts|cat)\b[^;|&\n]*)[\s;]*$|[^&](&\s+wait)[\s;]*$`)
 )
 
 // endsAtError reports whether the container's script ends at the first command that fails.
@@ -178,6 +181,9 @@ func (c *Container) HidesExit() string {
 	script := c.Arguments[len(c.Arguments)-1]
 	end := strings.TrimSpace(hidings.Group(script))
 	isOr, isPipe := strings.HasPrefix(end, "||"), strings.HasPrefix(end, "|")
+	if strings.HasPrefix(end, "&") { // A wait for all processes in the background succeeds.
+		return strings.Join(strings.Fields(end), " ")
+	}
 	if !isOr && isPipe && strings.Contains(script, "pipefail") || !isPipe && c.endsAtError() {
 		return "" // Only a success comes so far.
 	}

@@ -71,6 +71,10 @@ type KnownError struct {
 	Access Access `json:"access,omitzero"`
 	// APIServer is set if the program could not reach the API server.
 	APIServer bool `json:"apiServer,omitempty"`
+	// Leftover is the object that the program could not create because it exists, the zero value for other errors.
+	Leftover Leftover `json:"leftover,omitzero"`
+	// Reason is why the API server refuses a request, without the object that it is about.
+	Reason string `json:"reason,omitempty"`
 }
 
 // errorRow is one kind of error.
@@ -137,6 +141,7 @@ var startErrors = []errorRow{
 			{"no such file", lazyregexp.New(`(?i)\benv: (?:can't execute )?['‘"]?([^\s'’":]+)['’"]?: no such file`), shell},
 			{"no such file", lazyregexp.New(`(?i)^\S*sh: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): no such file`), shell},
 			{"no such file", lazyregexp.New(`(?i)\bexec (/\S+) failed: no such file or directory`), nil},
+			{"not found", lazyregexp.New(`(?:^|[\s'"‘])((?:/[\w.-]+)*/s?bin/[\w.+-]+)['"’]? (?:is |was )?not found\.?$`), nil},
 			{"open", lazyregexp.New(`(?i)\b(?:can't|cannot) open (?:file )?['‘"]?([^\s'’":]+)['’"]?: (?:\[errno 2\] )?no such file`), []int32{2, 127}},
 		},
 		yieldsTo: []ErrorKind{ErrorAppArmorParser}, // It is a program of the node.
@@ -158,6 +163,9 @@ var startErrors = []errorRow{
 			}
 			if m := mountOf(e.Subject, c.Mounts); m != nil {
 				return e.FileAdvice(c, c.Mounts) + fmt.Sprintf("; the volume hides what image %s has at %s", c.Image, m.Path)
+			}
+			if len(c.Arguments) > 0 && isShell(c.Arguments[0]) && e.Subject != "" && !c.hasArgument(e.Subject) {
+				return fmt.Sprintf("correct %s, which calls %s, or use an image that has it (image %s)", c.scriptText(), wording.Shorten(e.Subject, maxDetail), c.Image)
 			}
 			return fmt.Sprintf("fix the command of container %s, or use an image that contains it (image %s)", c.Name, c.Image)
 		},

@@ -255,7 +255,7 @@ func TestAdviceOnAnErrorNamesWhatToChange(t *testing.T) {
 		"migrate found failed migrations in the target database":    "prisma migrate resolve",
 		"fatal: destination path '/data' already exists and is not": "have the program accept that it exists",
 		"429 Too Many Requests":                                     "wait until the limit is reset",
-		`ERROR:  relation "blocks" already exists`:                  "have the program accept that it exists",
+		`ERROR:  relation "blocks" already exists`:                  "have the statement accept it (IF NOT EXISTS)",
 	} {
 		if e := KnownErrorIn(1, line); e == nil || !strings.Contains(e.Advice(c), want) {
 			t.Errorf("%s: %+v, want %q", line, e, want)

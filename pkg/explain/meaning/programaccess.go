@@ -266,11 +266,11 @@ var accessErrors = []errorRow{
 		kind:     ErrorRefused,
 		patterns: []errorPattern{{" is forbidden: ", lazyregexp.New(`\b([a-z.]+ \\*"[^"\\]+\\*" is forbidden: (?:exceeded quota: .+|[^:\[]+))`), nil}},
 		yieldsTo: []ErrorKind{ErrorForbidden},
-		read:     func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
+		read:     readRefused,
 		brief:    "request refused",
 		named:    "the API server refuses its request: %s",
 		text:     "the API server refuses its request",
-		advice:   "find what refuses the request of the program: a permission of its ServiceAccount, a quota, or a policy",
+		advise:   refusedAdvice,
 	},
 	{
 		kind:     ErrorWebhook,

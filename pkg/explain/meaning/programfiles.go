@@ -181,6 +181,7 @@ var fileErrors = []errorRow{
 			{"shared object file", lazyregexp.New(`([^\s:]+): cannot open shared object file`), nil},
 			{"loading shared library", lazyregexp.New(`Error loading shared library ([^\s:]+)`), nil},
 			{"not found (required by", lazyregexp.New("version `(\\S+)' not found"), nil},
+			{"unknown module", lazyregexp.New(`\bunknown module: ([\w./@-]*\w)`), nil}, // k6
 			{"module not found", lazyregexp.New(`Module not found "([^"]+)"`), nil},
 			{"cannot find", lazyregexp.New(`Cannot find (?:module|package) '([^']+)'`), nil},
 			{"main class", lazyregexp.New(`Could not find or load main class (\S+)`), nil},

@@ -82,7 +82,7 @@ func ServiceOf(host string) (service, namespace string) {
 	name, _, _ := strings.Cut(host, " ")
 	name, _, _ = strings.Cut(ofService.ReplaceAllString(name, ""), ":")
 	parts := strings.Split(name, ".")
-	if set := podOfSet.Group(parts[0]); set != "" && (len(parts) == 3 || len(parts) == 2 && strings.HasPrefix(set, parts[1])) {
+	if set := podOfSet.Group(parts[0]); set != "" && (len(parts) == 3 || len(parts) == 2 && (strings.HasPrefix(set, parts[1]) || strings.HasPrefix(parts[1], set+"-"))) {
 		parts = parts[1:]
 	}
 	if len(parts) > 2 || slices.ContainsFunc(parts, func(part string) bool { return !serviceName.MatchString(part) }) {
@@ -117,7 +117,7 @@ func addressAdvice(named, plain string) func(*KnownError, Container) string {
 			}
 			return fmt.Sprintf("check whether the pod may reach %s, which is outside of the cluster: NetworkPolicies, firewalls%s", e.Subject, proxy)
 		}
-		return fmt.Sprintf(named, e.Subject)
+		return cmp.Or(podAdvice(e.Subject, "it has to be ready, and to listen there", c), fmt.Sprintf(named, e.Subject))
 	}
 }
 
@@ -134,6 +134,8 @@ func nameAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf("check host name %s, and the DNS of the pod's node (its /etc/resolv.conf), which pods use with dnsPolicy Default", e.Host())
 	case isForeign(e.Subject):
 		return fmt.Sprintf("check host name %s, and whether the cluster's DNS resolves names outside of the cluster (its upstream servers) and the pod can reach it", e.Host())
+	case e.isPod():
+		return podAdvice(e.Host(), "the name resolves once that pod runs and is ready", c)
 	case e.Subject != "":
 		return fmt.Sprintf("check host name %s: whether its Service exists in that namespace, and whether the pod can reach the cluster's DNS", e.Host())
 	}

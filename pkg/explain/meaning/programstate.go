@@ -58,10 +58,12 @@ var stateErrors = []errorRow{
 			{"is not clean", lazyregexp.New(`(database is not clean: .+? in schema "[^"]+")`), nil},
 			{"but is now", lazyregexp.New(`(\S+::\S+::\S+ was: \S+ but is now: \S+)`), nil}, // Liquibase
 			{"already exists and is complete", lazyregexp.New(`(A job instance already exists and is complete)`), nil},
+			{"already exists", lazyregexp.New(existing), nil},
 			{"already exists", lazyregexp.New(`ERROR: +((?:relation|column) "[^"]+" (?:of relation "[^"]+" )?already exists)|(Table '[^']+' already exists)|fatal: destination path ('[^']+' already exists)`), nil},
 			{"already exists", lazyregexp.New("((?:[A-Za-z]+ )?(?:\"[^\"]+\"|'[^']+'|`[^`]+`|\\[[^\\]]+\\]) already exists)|((?:[cC]ollection|[bB]ucket|[tT]opic|[dD]atabase|[cC]onnector|[uU]ser) (?:\\S+ )?already exists(?:: \\S+)?)"), nil},
 		},
 		answer: lazyregexp.New("^The (`[^`]+` migration) started at .* failed"),
+		read:   readLeftover,
 		brief:  "earlier state",
 		named:  "it conflicts with an earlier state: %s",
 		text:   "it conflicts with an earlier state",
@@ -83,12 +85,10 @@ var stateErrors = []errorRow{
 			{"syntax error", lazyregexp.New(`^\S+: (?:-c: )?(?:(?:line )?\d+: )?([Ss]yntax error(?:: (?:unexpected .+|"[^"]+" unexpected.*|\S+ unexpected.*|[Uu]nterminated .+)| near unexpected .+))`), nil},
 			{"end of file", lazyregexp.New(`^\S+: (?:line )?\d+: ([Uu]nexpected end of file.*)`), nil},
 		},
-		brief: "script",
-		named: "the shell cannot read its script: %s",
-		text:  "the shell cannot read its script",
-		advise: func(_ *KnownError, c Container) string {
-			return fmt.Sprintf("correct the script of container %s, or run it with the shell that it is written for: arrays and [[ need bash, while sh is dash or BusyBox in many images", c.Name)
-		},
+		brief:  "script",
+		named:  "the shell cannot read its script: %s",
+		text:   "the shell cannot read its script",
+		advise: scriptAdvice,
 	},
 	{
 		kind:   ErrorVariable,
@@ -184,10 +184,16 @@ func variableAdvice(e *KnownError, c Container) string {
 	return text + ", which has none"
 }
 
+// quotedWord finds a word in quotes.
+var quotedWord = lazyregexp.New(`["'‘\x60]([\w][\w.:/-]*)["'’\x60]`)
+
 // usageAdvice says where the option is that a program does not accept: in the pod template, or in a script.
 func usageAdvice(e *KnownError, c Container) string {
-	option := options.Group(e.Subject)
-	if option == "" || len(c.Arguments) == 0 || c.hasArgument(option) {
+	option := cmp.Or(options.Group(e.Subject), quotedWord.Group(e.Subject))
+	if option != "" && c.hasArgument(option) {
+		return fmt.Sprintf("correct or leave out %s in command or args of container %s; if it is right, its image has another version of the program (%s)", option, c.Name, c.Image)
+	}
+	if option == "" || len(c.Arguments) == 0 {
 		return fmt.Sprintf("correct the arguments (command and args) of container %s; if they are right, its image has another version of the program (image %s)", c.Name, c.Image)
 	}
 	return fmt.Sprintf("the command of container %s does not have %s: correct the script that it runs, or use another version of its image (%s)", c.Name, option, c.Image)
@@ -245,12 +251,16 @@ const (
 	isNotSet      = `(?:must be set|(?:is |was )?(?:not (?:set|found|defined)|unset|missing|undefined|required))(?: but not set| in [^,]+)?["'.!)\]}]*$`
 )
 
+// createdBefore is how to resolve a table, or a part of one, that a migration creates once more.
+const createdBefore = "an earlier attempt or another migration created it: mark that step as done in the tool, have the statement accept it (IF NOT EXISTS), or drop it if nothing needs it; until then, a rerun fails again"
+
 // resolutions say how to resolve an earlier state, by a part of the message about it.
 var resolutions = []struct{ part, how string }{
 	{"no deployed releases", "the release was never installed completely: uninstall it (helm uninstall), and install it again"},
 	{"Duplicate column", "an earlier attempt, or another migration, has added the column: complete it by hand, or have the migration accept that it exists"},
 	{"name that is still in use", "upgrade the Helm release that has the name, or uninstall it; helm list --all shows it, also if its installation failed"},
-	{"already exists", "find out what created it, and have the program accept that it exists, or use another name"},
+	{"relation ", createdBefore}, {"Table ", createdBefore}, {"column ", createdBefore},
+	{"already exists", "find out what created it, such as an earlier run: have the program accept that it exists or use another name, or remove it if nothing needs it; until then, a rerun fails again"},
 	{" exists", "it belongs to no Helm release, or to another one: have this release adopt it (annotations meta.helm.sh/release-name and meta.helm.sh/release-namespace, label app.kubernetes.io/managed-by=Helm), or, if nothing needs it, delete it"},
 	{"but is now", "restore the changeset as it was applied, or accept the changed one with validCheckSum or liquibase clear-checksums; until then, a rerun fails again"},
 	{"checksum mismatch", "restore the migration as it was applied, or accept the changed one with flyway repair; until then, a rerun fails again"},
@@ -266,7 +276,10 @@ var resolutions = []struct{ part, how string }{
 }
 
 // earlierAdvice says how to resolve the earlier state.
-func earlierAdvice(e *KnownError, _ Container) string {
+func earlierAdvice(e *KnownError, c Container) string {
+	if e.Leftover.Name != "" {
+		return leftoverAdvice(e, c)
+	}
 	for _, r := range resolutions {
 		if strings.Contains(e.Subject, r.part) {
 			return r.how

@@ -21,6 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // Values are the inputs of the advice besides the facts and the failures.
@@ -92,6 +93,7 @@ func onDeletionLater(in *facts.Facts) []explain.Advice {
 			return ttl
 		}
 		return append(advise(words.DeleteByHand, kubectl(in.Job, "delete job %s", jobWord(in.Job))), ttl...)
+	case stay == explain.StaySoon && !t.Stays: // Its log may still be of use.
 	case stay != "":
 		return advise(words.DeleteLeftHook(t, stay), kubectl(in.Job, "delete job %s", jobWord(in.Job)))
 	}
@@ -178,7 +180,7 @@ func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
 		Variables: facts.Variables(in, c.Name), Sources: facts.EnvSources(in, c.Name),
 		User: facts.User(in, c.Name), AlsoRoot: facts.AlsoRoot(in, c.Name),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
-		Account:   facts.Account(in),
+		Account: facts.Account(in), Namespace: in.Job.Namespace, TriesAgain: !in.Finished(),
 		Arguments: facts.Arguments(in, c.Name),
 	}
 }
@@ -193,6 +195,11 @@ func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
 		return "" // No Service has to do with it.
 	case slices.Contains(unreachable, known.Kind) && !known.IsOfAPIServer():
 		return serviceCommand(in, known.Subject, known.Kind != meaning.ErrorNameResolution)
+	case known.Leftover.Name != "":
+		return kubectl(in.Job, "get %s %s --show-labels", shellWord(known.Leftover.Resource), shellWord(known.Leftover.Name))
+	case known.Reason != "":
+		_, command := known.Refusal().Advice(shellWord(in.Job.Namespace))
+		return command
 	case known.Access.Verb == "":
 		return ""
 	}
@@ -217,7 +224,7 @@ func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError, unkn
 	case c.Reason == cause.OOMKilled:
 		return memoryAdvice(in, c), true
 	case known != nil:
-		return errorRemedy(in, c, known), known.IsOfTemplate()
+		return wording.Join("; ", errorRemedy(in, c, known), unknown.Other(known, containerOf(in, c))), known.IsOfTemplate()
 	}
 	if text = words.ExitAdvice(c.Name, in.Image(c), c.ExitCode); text != "" {
 		return text, meaning.OfExit(c.ExitCode) != nil

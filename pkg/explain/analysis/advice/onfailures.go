@@ -124,9 +124,18 @@ func onError(in *facts.Facts, f *failures.Failure, c *input.Container) []explain
 	if text == "" {
 		return nil
 	}
-	out := append(advise(text, errorCommand(in, known)), onUnreachable(in, known)...)
+	out := onKnown(in, known, text)
 	if ofTemplate && !facts.ToolOf(in.Job).IsHook() {
 		out = append(out, changeSource(in, "")...)
+	}
+	return out
+}
+
+// onKnown returns the advice on an error with its commands: the one that shows the object that it is about, and more if the error needs it.
+func onKnown(in *facts.Facts, known *meaning.KnownError, text string) []explain.Advice {
+	out := append(advise(text, errorCommand(in, known)), onUnreachable(in, known)...)
+	if text := known.DeleteLeftover(); text != "" {
+		out = append(out, advise(text, kubectl(in.Job, "delete %s %s", shellWord(known.Leftover.Resource), shellWord(known.Leftover.Name)))...)
 	}
 	return out
 }

@@ -42,7 +42,7 @@ func onSilence(in *facts.Facts, c *input.Container) []explain.Advice {
 func onErrorInOutput(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
 	c := &input.Container{Name: p.Container, ExitCode: 1}
 	if text, _ := remedy(in, c, p.Start.Error, &meaning.Clue{Words: p.Run.LastLine, Log: in.LogOf(p.Pods[0], p.Container)}); text != "" {
-		out = append(advise(text, errorCommand(in, p.Start.Error)), onUnreachable(in, p.Start.Error)...)
+		out = onKnown(in, p.Start.Error, text)
 	}
 	if p.Kind == explain.ProblemErrorHidden {
 		out = append(out, advise(fmt.Sprintf(words.ShowExitCode, p.Container, p.Asked), "")...)
@@ -95,11 +95,15 @@ func onServers(in *facts.Facts, servers []string) []explain.Advice {
 	return append(advise(text, serviceCommand(in, servers[0], true)), tooEarly(in, servers[0])...)
 }
 
-// serviceCommand returns the command that shows the Service that a host names, or the pods behind it; "" if it cannot be one.
+// serviceCommand returns the command that shows the Service that a host names, or the pods behind it, or the pod of a StatefulSet that it
+// names; "" if it cannot be one.
 func serviceCommand(in *facts.Facts, host string, pods bool) string {
 	service, namespace := meaning.ServiceOf(host)
+	pod, _ := meaning.PodOf(host)
 	format := "get service %s"
 	switch {
+	case pod != "":
+		return explain.Kubectl(cmp.Or(namespace, in.Job.Namespace), "get pod %s", shellWord(pod))
 	case service == "":
 		return ""
 	case pods:

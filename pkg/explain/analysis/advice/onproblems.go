@@ -187,7 +187,7 @@ func onLoopLog(in *facts.Facts, p *explain.Problem, command string) []explain.Ad
 func onRestarted(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
 	if pod := activePod(in, p.Pods[0]); pod != nil {
 		if text, _ := remedy(in, in.Restarted(pod), p.Start.Error, unknownOf(in, p)); text != "" {
-			out = advise(text, errorCommand(in, p.Start.Error))
+			out = onKnown(in, p.Start.Error, text)
 		}
 	}
 	return append(out, adviseLogs(words.PodAdvice(explain.ProblemCrashLoop), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))...)
@@ -197,7 +197,7 @@ func onRestarted(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.
 func onLoop(in *facts.Facts, p *explain.Problem) (out []explain.Advice) {
 	if c := loopOf(in, p); c != nil && c.Ended && !facts.IsStopped(c) {
 		if text, _ := remedy(in, c, p.Start.Error, unknownOf(in, p)); text != "" {
-			out = append(advise(text, errorCommand(in, p.Start.Error)), onUnreachable(in, p.Start.Error)...)
+			out = onKnown(in, p.Start.Error, text)
 		}
 	}
 	if text := words.EndLoop(p); text != "" {

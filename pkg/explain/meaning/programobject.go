@@ -1,0 +1,150 @@
+package meaning
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// Leftover is an object of the API server: its resource with the API group, as in kubectl, and its name.
+type Leftover struct {
+	Resource string `json:"resource"`
+	Name     string `json:"name"`
+}
+
+// word returns the object as in kubectl: "secrets/token".
+func (o *Leftover) word() string { return o.Resource + "/" + o.Name }
+
+// existing matches the message of the API server about an object that exists, with its quotes escaped or not. Databases have no such
+// resources.
+const existing = `\b((?:secrets|configmaps|services|serviceaccounts|persistentvolumeclaims|persistentvolumes|namespaces|pods|endpoints|` +
+	`[a-z]+s\.(?:apps|batch|policy|autoscaling|extensions|[a-z0-9-]+\.[a-z0-9.-]+)) \\*"[a-z0-9.:-]+\\*" already exists)`
+
+var leftover = lazyregexp.New(existing)
+
+// readLeftover sets the object that exists.
+func readLeftover(e *KnownError, line string) {
+	e.Subject = strings.ReplaceAll(e.Subject, `\`, "")
+	if m := leftover.FindStringSubmatch(line); m != nil {
+		resource, rest, _ := strings.Cut(m[1], " ")
+		name, _, _ := strings.Cut(rest, " ")
+		e.Leftover = Leftover{Resource: resource, Name: strings.Trim(name, `\"`)}
+	}
+}
+
+// leftoverAdvice returns advice on an object of the API server that exists before the program creates it.
+func leftoverAdvice(e *KnownError, c Container) string {
+	again := "a rerun fails again"
+	if c.TriesAgain {
+		again = "each attempt fails"
+	}
+	return fmt.Sprintf("find out what made %s: its age and labels show whether an earlier run or installation left it; if something uses it, have the program accept that it exists, or use another name; until then, %s",
+		e.Leftover.word(), again)
+}
+
+// DeleteLeftover returns advice to delete the object that is in the way of the program, "" for other errors.
+func (e *KnownError) DeleteLeftover() string {
+	switch {
+	case e == nil || e.Leftover.Name == "":
+		return ""
+	case e.Leftover.Resource == "namespaces" || strings.HasPrefix(e.Leftover.Resource, "persistentvolume"):
+		return "if nothing needs it or the data that it has, delete it, so that the program can create it"
+	}
+	return "if nothing needs it, delete it, so that the program can create it"
+}
+
+// nextAttempt returns a text for a Job that tries again, "" for one that has ended.
+func nextAttempt(c Container, text string) string {
+	if c.TriesAgain {
+		return text
+	}
+	return ""
+}
+
+// refused matches why the API server refuses a request.
+var refused = lazyregexp.New(` is forbidden: (.+)`)
+
+// readRefused sets the reason of a refusal.
+func readRefused(e *KnownError, line string) {
+	e.Subject = strings.ReplaceAll(e.Subject, `\`, "")
+	e.Reason = strings.ReplaceAll(refused.Group(line), `\`, "")
+}
+
+// noConstraint begins the refusal of OpenShift.
+const noConstraint = "unable to validate against any security context constraint"
+
+// Refusal returns the meaning of the refusal of the API server, nil for other errors.
+func (e *KnownError) Refusal() *Refusal {
+	if e == nil || e.Reason == "" {
+		return nil
+	}
+	reason := e.Reason
+	if at := strings.Index(reason, noConstraint); at > 0 { // Other words are before it in the refusal of an exec.
+		reason = reason[at:]
+	}
+	return OfRefusal(reason)
+}
+
+// refusedAdvice returns advice on an object of the program that the API server refuses: that of the Job's own pods is for their template.
+func refusedAdvice(e *KnownError, c Container) string {
+	r, account := e.Refusal(), cmp.Or(c.Account, "default")
+	if r == nil {
+		return "find what refuses the request of the program: a permission of its ServiceAccount, a quota, or a policy"
+	}
+	switch r.Kind {
+	case RefusalSCC:
+		return programConstraint(r.constraint(), account, c.Namespace)
+	case RefusalPSP:
+		return fmt.Sprintf("let ServiceAccount %s, with which the program creates the pod, use a PodSecurityPolicy that allows it (verb use, by a Role)", account)
+	case RefusalPodSecurity:
+		return fmt.Sprintf("have container %s create the pod %s; or have label pod-security.kubernetes.io/enforce of its namespace name a less strict level", c.Name, r.settings("its containers"))
+	case RefusalQuota:
+		return fmt.Sprintf("have container %s create it with smaller requests, free what others use of the quota, or have it raised", c.Name)
+	case RefusalQuotaNeeds:
+		return fmt.Sprintf("have container %s create it with %s, which the quota demands, or add a LimitRange with defaults to its namespace", c.Name, wording.Enumerate(r.Lacks, "and"))
+	}
+	return fmt.Sprintf("have container %s ask for what the API server accepts, or change the policy that refuses it: %s", c.Name, wording.Quoted(wording.Shorten(r.Message, maxDetail)))
+}
+
+// programConstraint returns advice on a pod that the program may not create: the ServiceAccount default should not get more rights.
+func programConstraint(constraint, account, namespace string) string {
+	if account == "default" {
+		return fmt.Sprintf("run the Job with the serviceAccountName of an account that may use security context constraint (SCC) %s, which that pod needs (oc adm policy who-can use scc %s): the program asks for it as ServiceAccount default, which all pods have that name none",
+			constraint, constraint)
+	}
+	return fmt.Sprintf("let ServiceAccount %s, as which the program asks, use security context constraint (SCC) %s, which that pod needs (oc adm policy add-scc-to-user %s -z %s -n %s)",
+		account, constraint, constraint, account, namespace)
+}
+
+// PodOf returns the pod of a StatefulSet that a host names by its Service, and its namespace, "" for that of the Job; both are "" for
+// other hosts.
+func PodOf(host string) (pod, namespace string) {
+	service, namespace := ServiceOf(host)
+	pod, rest, _ := strings.Cut(host, ".")
+	set := podOfSet.Group(pod)
+	if service == "" || set == "" || !strings.HasPrefix(rest, service) {
+		return "", ""
+	}
+	if isSet := strings.HasPrefix(set, service) || strings.HasPrefix(service, set); !isSet && !ofService.MatchString(host) {
+		return "", ""
+	}
+	return pod, namespace
+}
+
+// podAdvice returns advice on a host that is a pod of a StatefulSet, "" for other hosts; until says what the program needs of it.
+func podAdvice(host, until string, c Container) string {
+	pod, _ := PodOf(host)
+	if pod == "" {
+		return ""
+	}
+	return fmt.Sprintf("look at pod %s, which host %s means: %s", pod, host, until) + nextAttempt(c, "; the next attempt of this Job then succeeds without a change")
+}
+
+// isPod reports whether the subject is a pod of a StatefulSet.
+func (e *KnownError) isPod() bool {
+	pod, _ := PodOf(e.Subject)
+	return pod != ""
+}

@@ -1,0 +1,61 @@
+package meaning
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+var (
+	// onlyBash matches what a plain shell cannot read, and parenthesis one that begins no substitution.
+	onlyBash    = lazyregexp.New(`\[\[|<\(|>\(|<<<|\w=\(|\bfunction \w`)
+	parenthesis = lazyregexp.New(`(?:^|[^$])\(`)
+	// unexpectedSign matches the sign that a shell does not expect.
+	unexpectedSign = lazyregexp.New(`unexpected "?(\(|\))"?|"(\(|\))" unexpected`)
+)
+
+// scriptAdvice returns advice on a script that a shell cannot read. A shell takes a program that the machine cannot execute for a script,
+// and complains about a sign which the script in the template does not have.
+func scriptAdvice(e *KnownError, c Container) string {
+	script := ""
+	if len(c.Arguments) > 0 {
+		script = c.Arguments[len(c.Arguments)-1]
+	}
+	hasScript := len(c.Arguments) > 1 && isShell(c.Arguments[0]) && strings.HasPrefix(c.Arguments[1], "-") && strings.Contains(c.Arguments[1], "c")
+	if hasScript && unexpectedSign.MatchString(e.Subject) && !onlyBash.MatchString(script) && !parenthesis.MatchString(script) {
+		return fmt.Sprintf("build the image of container %s (%s) for the architecture of its node: the script in the template has nothing that a shell cannot read, so the shell most likely read a program for another architecture as a script", c.Name, c.Image)
+	}
+	return fmt.Sprintf("correct the script of container %s, or run it with the shell that it is written for: arrays and [[ need bash, while sh is dash or BusyBox in many images", c.Name)
+}
+
+// connecting matches the names of variables that say where and as whom a program connects.
+var connecting = lazyregexp.New(`(?:^|_)(?:HOST(?:NAME)?|SERVER|ADDR(?:ESS)?|ENDPOINT|USER(?:NAME)?|DATABASE|DB(?:_?NAME)?)$`)
+
+// connection names the variables that say where and as whom the program connects, with their values; "" without any.
+func (c *Container) connection() string {
+	const most = 4
+	var all []string
+	for i := range c.Variables {
+		if v := &c.Variables[i]; connecting.MatchString(v.Name) && v.Value != "" && len(all) < most {
+			all = append(all, v.Name+" "+wording.Shorten(v.Value, maxCommand))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "container " + c.Name + " has " + wording.Enumerate(all, "and")
+}
+
+// scriptText names the script that the container runs.
+func (c *Container) scriptText() string {
+	if file := lists.First(c.Arguments, func(a *string) bool { return strings.HasPrefix(*a, "/") && !strings.HasSuffix(*a, "sh") }); file != nil && isShell(c.Arguments[0]) {
+		return "script " + *file + " of container " + c.Name
+	}
+	return "the script or program that container " + c.Name + " runs"
+}
+
+// isShell reports whether a command is a shell.
+func isShell(command string) bool { return strings.HasSuffix(command, "sh") }
