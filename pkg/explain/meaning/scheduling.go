@@ -23,7 +23,7 @@ type Unfit struct {
 	Requested string `json:"requested,omitempty"`
 	// Holder is a pod of the Job that has the host port on its node, "" if none is known.
 	Holder string `json:"holder,omitempty"`
-	// Rule is the only rule of the pod template for pod affinity or anti-affinity, such as app=db, by kubernetes.io/hostname, or for topology
+	// Rule is the only rule of the pod template for pod affinity or anti-affinity, such as app=db, by host, or for topology
 	// spread, "" if there is another number of rules; its node affinity, with the keys in Labels; or its toleration for other taints of the key.
 	Rule   string   `json:"rule,omitempty"`
 	Labels []string `json:"-"`

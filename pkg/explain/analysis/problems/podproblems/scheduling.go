@@ -87,7 +87,11 @@ func ruleOf(a *corev1.Affinity, kind string) string {
 	if len(terms) != 1 || terms[0].LabelSelector == nil {
 		return ""
 	}
-	return wording.Cut(metav1.FormatLabelSelector(terms[0].LabelSelector), maxRule) + ", by " + terms[0].TopologyKey
+	by := terms[0].TopologyKey
+	if by == corev1.LabelHostname {
+		by = "host"
+	}
+	return wording.Cut(metav1.FormatLabelSelector(terms[0].LabelSelector), maxRule) + ", by " + by
 }
 
 // spreadOf returns the only constraint that a node has to satisfy, "" if there is another number of them.
