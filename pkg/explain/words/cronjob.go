@@ -152,6 +152,11 @@ func scheduledText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	case r.Jobs == 0:
 		return fmt.Sprintf("has no Jobs now; the last one, of %s, %s", wording.Clock(r.LastSchedule.Time, now, time.UTC)+" UTC", removedText(r.Last)), ""
 	}
+	return lastRunText(r, now)
+}
+
+// lastRunText describes a CronJob by its last run.
+func lastRunText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	starts := startsText(r) + "; the last, "
 	switch run := r.Last; {
 	case r.EitherDay && run != nil && run.Cause == "":

@@ -60,18 +60,18 @@ func labelsCommand(u *meaning.Unfit) string {
 // unfitCommand returns the command that shows the object of a reason, "" if there is none.
 func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 	switch {
-	case u.Pinned != "" && (u.Kind == meaning.UnfitResource || u.Kind == meaning.UnfitPodCount || u.Kind == meaning.UnfitVolumeCount):
+	case u.Pinned != "" && slices.Contains([]meaning.UnfitKind{meaning.UnfitResource, meaning.UnfitPodCount, meaning.UnfitVolumeCount}, u.Kind):
 		return "kubectl describe node " + shellWord(u.Pinned)
 	case u.Kind != meaning.UnfitClaimMissing && u.IsAboutClaim() && u.Name != "":
 		return kubectl(in.Job, "describe pvc %s", shellWord(u.Name))
 	case u.Kind == meaning.UnfitClaimMissing, u.IsAboutClaim():
 		return kubectl(in.Job, "get pvc")
+	case u.Kind == meaning.UnfitDevices:
+		return kubectl(in.Job, "describe resourceclaims")
 	case u.Kind == meaning.UnfitNodeAffinity && u.Name != "":
 		return "kubectl get nodes -l " + shellWord(u.Name)
 	case u.Kind == meaning.UnfitNodeAffinity && len(u.Labels) > 0:
 		return "kubectl get nodes -L " + shellWord(strings.Join(u.Labels, ","))
-	case u.Kind == meaning.UnfitDevices:
-		return kubectl(in.Job, "describe resourceclaims")
 	case u.Kind == meaning.UnfitResource && (strings.Contains(u.Name, "/") || u.IsHelpless): // What nodes offer decides.
 		return "kubectl get nodes -o " + shellWord("custom-columns=NODE:.metadata.name,ALLOCATABLE:.status.allocatable."+strings.ReplaceAll(u.Name, ".", `\.`))
 	case u.Kind == meaning.UnfitTaint && !u.IsState():
