@@ -116,8 +116,8 @@ func LogTargets(given input.Input, o explain.Options, n int) []input.LogTarget {
 	return logTargets(facts.Of(given), o, n)
 }
 
-// LogTargetsWithOutput returns the LogTargets, or, if there are none, the container of a Job without failures whose log may say more:
-// of the newest pod that runs, or of one that succeeded and whose command hides its exit code.
+// LogTargetsWithOutput returns the LogTargets. If a Job without failures has none, it returns one container instead: one of the newest
+// running pod, or one that succeeded and whose command hides its exit code.
 func LogTargetsWithOutput(given input.Input, o explain.Options, n int) []input.LogTarget {
 	in := facts.Of(given)
 	targets := logTargets(in, o, n)

@@ -40,7 +40,7 @@ func (o *OtherFlavor) text(selector string) string {
 }
 
 // shortage matches a resource, a flavor and the amount that is missing.
-var shortage = regexp.MustCompile(`insufficient unused quota(?: in cohort)? for (\S+) in flavor ([^\s,;]+)(?:, (\S+) more needed)?`)
+var shortage = regexp.MustCompile(unusedQuota)
 
 // addShortages adds the other resources that Kueue's message names for the flavor.
 func (h *Hold) addShortages() {

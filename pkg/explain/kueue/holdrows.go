@@ -12,6 +12,9 @@ type holdRow struct {
 	quotes              bool
 }
 
+// unusedQuota matches what a flavor lacks: its resource, its name, and how much.
+const unusedQuota = `insufficient unused quota(?: in cohort)? for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:, (?P<missing>\S+) more needed)?`
+
 const (
 	suspended      = "{holds}"
 	askQueue       = "wait for other Jobs of its ClusterQueue or cohort to end, request less, or have the quota raised; the ClusterQueue shows what is in use, and its cohort"
@@ -25,13 +28,13 @@ const (
 var holds = []holdRow{
 	{
 		kind:    Preempting,
-		pattern: regexp.MustCompile(`insufficient unused quota(?: in cohort)? for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:, (?P<missing>\S+) more needed)?.*Pending the preemption of \d+ workload`),
+		pattern: regexp.MustCompile(unusedQuota + `.*Pending the preemption of \d+ workload`),
 		text:    suspended + " and preempts others for it: {queue} has too little unused quota for {shortages}",
 		advice:  awaitPreempted,
 	},
 	{
 		kind:    QuotaInUse,
-		pattern: regexp.MustCompile(`insufficient unused quota(?: in cohort)? for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:, (?P<missing>\S+) more needed)?`),
+		pattern: regexp.MustCompile(unusedQuota),
 		text:    suspended + ": {queue} has too little unused quota for {shortages}", advice: askQueue,
 		other: "it has too little for {shortages}",
 	},

@@ -247,7 +247,8 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 	return ""
 }
 
-// slowStartCommand returns the command that shows whether what has to work on a pod does, "" if there is none.
+// slowStartCommand returns the command that shows the state of the silent kubelet's node, or of kube-scheduler; "" if neither keeps the pod
+// waiting.
 func slowStartCommand(p *explain.Problem) string {
 	switch {
 	case p.Start.IsSilent:

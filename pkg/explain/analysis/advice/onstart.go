@@ -1,7 +1,6 @@
 package advice
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,7 +31,7 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 	for _, u := range meaning.ForAdvice(p.Scheduling.Unfit) {
 		isOther := byLabels && u.Kind != meaning.UnfitTaint && !u.IsAboutClaim()
 		if text := u.Advice(p.Start.Claims); text != "" && len(out) < maxUnfits && !isOther && !isMinor(u, p.Scheduling.Unfit, len(out) > 0) {
-			out = appendNew(out, advise(text, cmp.Or(labelsCommand(u), unfitCommand(in, u))))
+			out = appendNew(out, advise(text, unfitCommand(in, u)))
 		}
 	}
 	if len(out) == 0 {
@@ -48,15 +47,6 @@ func isMinor(u *meaning.Unfit, all []meaning.Unfit, advised bool) bool {
 	return isMet || advised && u.IsReserved()
 }
 
-// labelsCommand returns the command that shows the labels of nodes which the pod template asks for, "" if it asks for none. A selector would
-// return none of the nodes.
-func labelsCommand(u *meaning.Unfit) string {
-	if u.Kind != meaning.UnfitNodeAffinity || len(u.Labels) == 0 {
-		return ""
-	}
-	return "kubectl get nodes -L " + shellWord(strings.Join(u.Labels, ","))
-}
-
 // unfitCommand returns the command that shows the object of a reason, "" if there is none.
 func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 	switch {
@@ -68,10 +58,10 @@ func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 		return kubectl(in.Job, "get pvc")
 	case u.Kind == meaning.UnfitDevices:
 		return kubectl(in.Job, "describe resourceclaims")
+	case u.Kind == meaning.UnfitNodeAffinity && len(u.Labels) > 0: // A selector would return none of the nodes.
+		return "kubectl get nodes -L " + shellWord(strings.Join(u.Labels, ","))
 	case u.Kind == meaning.UnfitNodeAffinity && u.Name != "":
 		return "kubectl get nodes -l " + shellWord(u.Name)
-	case u.Kind == meaning.UnfitNodeAffinity && len(u.Labels) > 0:
-		return "kubectl get nodes -L " + shellWord(strings.Join(u.Labels, ","))
 	case u.Kind == meaning.UnfitResource && (strings.Contains(u.Name, "/") || u.IsHelpless): // What nodes offer decides.
 		return "kubectl get nodes -o " + shellWord("custom-columns=NODE:.metadata.name,ALLOCATABLE:.status.allocatable."+strings.ReplaceAll(u.Name, ".", `\.`))
 	case u.Kind == meaning.UnfitTaint && !u.IsState():

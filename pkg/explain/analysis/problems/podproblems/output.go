@@ -41,7 +41,7 @@ func hasTrouble(p *input.Pod) bool {
 	})
 }
 
-// workOf returns the first container that may do the Job's work, "" if there is none.
+// workOf returns the first container that does more than serve the others, "" if there is none.
 func workOf(in *facts.Facts) string {
 	for _, name := range in.MainContainers() {
 		if !in.OnlyServes(name) {
