@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -42,7 +43,7 @@ func IsGate(name string) bool { return strings.HasPrefix(name, Group+"/") }
 // MayHold reports whether Kueue may hold the Job: it is suspended, or its pods have a scheduling gate of Kueue and are not all ready.
 func MayHold(job *batchv1.Job) bool {
 	isGate := func(g corev1.PodSchedulingGate) bool { return IsGate(g.Name) }
-	return ptr.Deref(job.Spec.Suspend, false) ||
+	return jobspec.IsSuspended(&job.Spec) ||
 		ptr.Deref(job.Status.Ready, 0) < job.Status.Active && slices.ContainsFunc(job.Spec.Template.Spec.SchedulingGates, isGate)
 }
 
