@@ -28,9 +28,9 @@ func TestUnknownErrorIsConnectedWithThePodTemplate(t *testing.T) {
 		{"cannot use /host/bin/kubelet", "check /usr/bin on the node, which container main has at /host/bin", true},
 		{"--lock needs a timeout", "correct or leave out --lock in command or args of container main", true},
 		{"curl: option -k http://x: is unknown", "the command of container main does not have -k: correct the script that it runs", true},
-		{`unknown server "pg.prod"`, "correct pg.prod, if it is wrong, in variable DB_HOST of container main", true},
+		{`unknown server "pg.prod"`, "check whether pg.prod is ready, and read its log; if the program needs another server, correct variable DB_HOST of container main", false},
 		{"1 validation error for Settings: api_id: Field required", "set API_ID in env of container main, which has other variables but not this one", true},
-		{"GET /_ilm returned error: 400", "find out whether the server supports this request", false},
+		{"GET /_ilm returned error: 400", "find out why the server does not accept this request, which its log may say: what the program sends comes from volume config", false},
 		{`PUT "https://db.prod/x": HTTP 503`, "read the log of db.prod", false},
 		{"status code: 401", "check the credentials that the server does not accept: variable DB_PASSWORD (key password of Secret db) of container main", false},
 		{`error parsing config: yaml: line 3: did not find expected key`, "it comes from volume config (ConfigMap app) at /etc/app", false},
@@ -40,7 +40,8 @@ func TestUnknownErrorIsConnectedWithThePodTemplate(t *testing.T) {
 		{"it broke", "", false},
 		{"", "", false},
 	} {
-		text, ofTemplate := (&Clue{Words: tc.words}).Advice(c)
+		how := (&Clue{Words: tc.words}).Remedy(c)
+		text, ofTemplate := how.Text, how.OfTemplate
 		if !strings.Contains(text, tc.want) || tc.want == "" && text != "" || ofTemplate != tc.ofTemplate {
 			t.Errorf("%s\ngot  %q, %t\nwant %q, %t", tc.words, text, ofTemplate, tc.want, tc.ofTemplate)
 		}
@@ -53,10 +54,10 @@ func TestUnknownErrorIsConnectedWithThePodTemplate(t *testing.T) {
 func TestReferenceToAnUndefinedVariableIsNamed(t *testing.T) {
 	q := Clue{Words: "Unable to push database changes after 3 retries."}
 	c := Container{Name: "main", Variables: []Variable{{Name: "USER", Value: "app"}, {Name: "URL", Value: "pg://$(USER):$(PASS)@db"}, {Name: "PASS", Value: "x"}}}
-	text, _ := q.Advice(c)
+	text := q.Remedy(c).Text
 	assert.Contains(t, text, "define variable PASS before URL in env of container main", "advice")
 	c.Sources = []string{"Secret db"}
-	if text, _ = q.Advice(c); text != "" {
+	if text = q.Remedy(c).Text; text != "" {
 		t.Errorf("the Secret may define it: %s", text)
 	}
 }
@@ -73,7 +74,7 @@ func TestAdviceOfTheProgramIsRepeated(t *testing.T) {
 		{"boom", "Try 'curl --help' for more information", ""},
 		{"boom", "please wait", ""},
 	} {
-		text, _ := (&Clue{Words: tc.words, Log: append([]string{"start"}, strings.Split(tc.log, "\n")...)}).Advice(Container{Name: "main"})
+		text := (&Clue{Words: tc.words, Log: append([]string{"start"}, strings.Split(tc.log, "\n")...)}).Remedy(Container{Name: "main"}).Text
 		if !strings.Contains(text, tc.want) || tc.want == "" && text != "" {
 			t.Errorf("%s: %q, want %q", tc.words, text, tc.want)
 		}
@@ -113,9 +114,9 @@ func TestErrorsOfOtherSystemsHaveAdviceOfTheirClass(t *testing.T) {
 		"rpc error: code = PermissionDenied desc = caller is not allowed":                                                                           "have the server allow this",
 		"rpc error: code = Unimplemented desc = unknown service x.Y":                                                                                "find out whether the server supports this request",
 		"The following options are required: [-c | --cluster]":                                                                                      "give container main in its command or args the options",
-		"Timeout waiting for topics after 120 seconds":                                                                                              "give it more than 120 seconds",
+		"Timeout waiting for topics after 120 seconds":                                                                                              "check whether kafka:9092 is ready, and read its log",
 	} {
-		text, _ := (&Clue{Words: words}).Advice(c)
+		text := (&Clue{Words: words}).Remedy(c).Text
 		if !strings.Contains(text, want) {
 			t.Errorf("%s: %q, want %q", words, text, want)
 		}

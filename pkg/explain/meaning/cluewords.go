@@ -12,6 +12,30 @@ type ask struct {
 // asks are the phrases, those that say more first.
 var asks = []ask{
 	{lazyregexp.New(`(UnknownTopicOrPartition|does not host this topic-partition|(?i:unknown topic or partition))`), "create the topic before this Job, or have the brokers create topics (auto.create.topics.enable); if it exists, correct its name or the brokers that the program asks: {addresses}"},
+	{lazyregexp.New(`(DB::Exception: Cannot link)`), "read {log of server}, which names the file that it cannot link: its volume may have a file system without hard links (NFS, SMB, some FUSE), which ClickHouse needs"},
+	{lazyregexp.New(`(?i)(hard ?link\b.*\b(?:not supported|not permitted))`), "use a volume whose file system has hard links (StorageClass), or have the program copy files instead"},
+	{lazyregexp.New(`execution error at \([^)]*\): (?:ERROR: )?([a-z][\w-]*(?:[A-Z.][\w-]+)+)`), "correct {1} in the values of the chart, which its templates do not accept as it is: {values}; or use a version of the chart that does"},
+	{lazyregexp.New(`execution error at \([^)]*\): (.+)`), "correct the values of the chart, which its templates do not accept: {values}; or use a version of the chart that does"},
+	{lazyregexp.New(`at <(?:include \S+ )?[$]?\.Values\.([\w.]+)>: (?:nil pointer|can't evaluate|wrong type)`), "give {1} a value of the right type in the values of the chart: {values}"},
+	{lazyregexp.New(`Additional property (\S+) is not allowed`), "correct or leave out {1} in the values of the chart, whose schema does not accept it: {values}"},
+	{lazyregexp.New(`field (\S+) not found in type`), "leave out or rename {1} in {configuration}: the program in image {image} has no such option"},
+	{lazyregexp.New(`(?i)you (?:do not have|need \(at least one of\)) (the SUPER\b[\w ,]*)`), "have an administrator of {server} grant the privilege to the program's user, or run what needs it ({connection}); for triggers and functions, log_bin_trust_function_creators=1 at the server is enough"},
+	{lazyregexp.New(`(?i)(database schema is not empty)`), "mark the migrations that the database already has as applied (such as prisma migrate resolve --applied), or have the program use an empty database: {addresses}"},
+	{lazyregexp.New(`(No actionable items in list)`), "have the program accept that nothing matches (ignore_empty_list of Curator), or correct its filters, in {configuration}"},
+	{lazyregexp.New(`((?i:cannot access gated repo)|GatedRepoError)`), "request access to the model at Hugging Face, and give the program a token of that account (HF_TOKEN): {credentials}"},
+	{lazyregexp.New(`Unrecognized VM option '([^']+)'`), "leave out option {1}, which the Java of image {image} does not have (JAVA_TOOL_OPTIONS, JAVA_OPTS, or the command of container {container}), or use an image with an older Java"},
+	{lazyregexp.New(`(?i)(?:find|load) (?:database |JDBC )?driver(?: class)?:? ([\w.]+)|No suitable driver found for (jdbc:\w+)`), "use an image for container {container} that has the driver ({1}); its image is {image}"},
+	{lazyregexp.New(`cannot import name '([^']+)' from '([^']+)'`), "use an image whose version of {2} has {1}; that of container {container} is {image}"},
+	{lazyregexp.New(`(?i)(numpy\.dtype size changed|binary incompatibility|compiled using NumPy 1|undefined symbol: \S+)`), "use an image whose libraries are built for each other; that of container {container} is {image}"},
+	{lazyregexp.New(`(You must install or update \.NET)`), "use an image for container {container} with the .NET that the program is built for, or build the program for that of its image ({image})"},
+	{lazyregexp.New(`(could not find a temporary directory)`), "mount an emptyDir at /tmp of container {container}: its /tmp is missing, not writable, or writable for all without the sticky bit"},
+	{lazyregexp.New(`(?i)(quota\b[^.]{0,40}\bexceeded|storageQuotaExceeded)`), "raise that quota where the program works, or remove what uses it"},
+	{lazyregexp.New(`(?:Apply failed with \d+ conflicts?|conflict) with \\?"([^"\\]+)\\?" using`), "have the program take the fields over from {1}, which manages them (kubectl apply --server-side --force-conflicts), or leave them out"},
+	{lazyregexp.New(`(metadata\.annotations: Too long)`), "have the program apply the object with --server-side, or create or replace it: otherwise, kubectl apply keeps all of it in an annotation, which it is too large for"},
+	{lazyregexp.New(`(?i)\b(vhost|keyspace|realm|exchange|queue|topic|stanza) ['"]?([\w./-]+)['"]? (?:not found|does not exist)`), "create {1} {2} at {server}, or correct its name: {addresses}"},
+	{lazyregexp.New(`(InconsistentMigrationHistory|is applied before its dependency)`), "use an image with the order in which the database got its migrations, or correct its table of migrations (django_migrations); until then, a rerun fails again"},
+	{lazyregexp.New(`CUDA error: (an illegal memory access|device-side assert|unspecified launch failure)`), "set CUDA_LAUNCH_BLOCKING=1 in env of container {container}, which shows the call that fails; if only one node is concerned, check its GPU"},
+	{lazyregexp.New(`(Unsupported (?:argument|block type))`), "correct what Terraform names below this error in its configuration, or use a version of the provider that has it"},
 	{lazyregexp.New(`(?i)following (?:options?|arguments?|parameters?) (?:is|are) required: (.+)`), "give container {container} in its command or args the options that its program requires: {1}"},
 	{lazyregexp.New(`(?i)(?:unable|failed|could not|cannot) (?:to )?connect to (?:the )?(?:DB|database)\b.*\btried (?:default )?(?:DB|databases?)(?: names?)?:? ([\w, -]+)$`), "have the database server let the user of the program connect to one of the databases that it tries ({1}): create one, or grant CONNECT; or create the program's own database by hand, and leave out this step ({connection})"},
 	{lazyregexp.New(`(InvalidReplicationFactor|[Rr]eplication factor: .* larger than available brokers)`), "wait until all brokers are registered, or lower the replication factor that the program asks for, which it has from {template}"},
@@ -32,7 +56,7 @@ var asks = []ask{
 	{lazyregexp.New(`(?i)(No matching distribution found for|ResolutionImpossible|Could not find a version that satisfies)`), "correct the name or version of the package for the Python of the image, or install it when the image of container {container} is built ({image})"},
 	{lazyregexp.New(`(?i)missing script: "?([\w:.-]+)`), "correct the name of the script, or use an image whose package.json has {1}; that of container {container} is {image}"},
 	{lazyregexp.New(`(ResourceNotFoundException|NoSuchEntity|ParameterNotFound|SecretNotFound|Secrets Manager can't find|no such secret)`), "create what the program asks its cloud for, in the account and region that it uses, or correct its name, which it has from {template}"},
-	{lazyregexp.New(`(?i)(must specify a region|could not connect to the endpoint URL|NoRegionError)`), "set the region of the cloud (AWS_REGION or AWS_DEFAULT_REGION) in env of container {container}, or correct it and the endpoint"},
+	{lazyregexp.New(`(?i)(must specify a region|could not connect to the endpoint URL|NoRegionError|must be addressed using the specified endpoint|region '[^']+' is wrong)`), "set the region of the cloud (AWS_REGION or AWS_DEFAULT_REGION) in env of container {container}, or correct it and the endpoint"},
 	{lazyregexp.New(`(?i)(API has not been used in project|SERVICE_DISABLED)`), "enable that API in the project of the cloud, then wait some minutes"},
 	{lazyregexp.New(`(?i)(vault is sealed)`), "unseal Vault, or find out why it was sealed (a restart without auto-unseal)"},
 	{lazyregexp.New(`(?i)(no handler for route)`), "enable the secrets engine at that path of Vault, or correct the path"},
@@ -47,7 +71,7 @@ var asks = []ask{
 	{lazyregexp.New(`(?i)\b(anonymous (?:users?|caller)|please authenticate|no (?:api )?(?:token|credentials|password)\b|(?:missing|invalid|empty) (?:\w+ ){0,2}(?:credentials|token|password|api[ _-]?key)|authentication required|(?:token|password|user ?name|api[ _-]?key) (?:is |was )?(?:missing|required|empty|not (?:set|provided)))`), "give the program the credentials that its server asks for: {credentials}"},
 	{lazyregexp.New(`(?i)(didn't find section in config file|config(?:uration)? file .{0,80}not found|no configuration (?:file |has been )?(?:found|provided)|(?:unable|failed) to (?:load|find) (?:the )?(?:config|kubeconfig))`), "give the program its configuration where it looks for it: it may be meant to come from {configuration}"},
 	{lazyregexp.New(`(?:must be|of type) .*(?:got|[Rr]eceived) "?(?:undefined|null|None)`), "set the value that the program lacks: a variable in env of container {container} that the template does not have"},
-	{lazyregexp.New(`(?i)(cannot unmarshal|did not find expected|error (?:parsing|decoding)|unable to parse|could ?n[o']t parse|failed to (?:parse|decode|unmarshal)|unexpected (?:token|end of JSON)|invalid character|mapping values are not allowed)`), "correct what the program cannot read: it comes from {configuration}"},
+	{lazyregexp.New(`(?i)(cannot unmarshal|did not find expected|error (?:parsing|decoding)|unable to parse|could ?n[o']t parse|failed to (?:parse|decode|unmarshal)|unexpected (?:token|end of JSON)|invalid character '|mapping values are not allowed)`), "correct what the program cannot read: it comes from {configuration}"},
 	{lazyregexp.New(`the server doesn't have a resource type \\?"([^"\\]+)`), "install what defines {1} (its CustomResourceDefinition) before this Job, or correct the name: kubectl api-resources lists what the cluster serves"},
 	{lazyregexp.New(`timed out waiting for the condition on (\S+/\S+)`), "find out why {1} does not become what the program waits for (kubectl describe {1}), or have it wait longer (--timeout)"},
 	{lazyregexp.New(`(?i)(SSL is required, but the server does not support it|server does not support SSL)`), "enable TLS at the database server, or have the client connect without it (sslmode=disable; --skip-ssl of MariaDB's clients), as far as the network may be trusted"},
@@ -67,12 +91,16 @@ var asks = []ask{
 	{lazyregexp.New(`(?i)(manifest[_ ]unknown)`), "correct the name, tag or digest of the image that the program asks its registry for"},
 	{lazyregexp.New(`(iptables.*(?i:permission denied|not permitted))`), "let container {container} run as root with capabilities NET_ADMIN and NET_RAW, or set up the pod's network by the mesh's CNI plugin instead"},
 	{lazyregexp.New(`\b([\w.-]+(?: "[^"]+")?) is invalid: ([\w.\[\]]+):`), "use a version of the program whose objects the API server accepts, or correct {2} of {1}"},
-	{lazyregexp.New(`(values don't meet the specifications)`), "correct the values that the schema of the chart does not accept: the log names them"},
+	{lazyregexp.New(`(values don't meet the specifications)`), "correct the values that the schema of the chart does not accept, which the log names: {values}"},
 	{lazyregexp.New(`(?i)((?:Unsupported Database: |The engine \S+ is incompatible))`), otherVersion},
 	{lazyregexp.New(`(?i)(unsupported\S*(?: \w+)? version|not a supported|is not supported (?:by|in) (?:this )?(?:server |version)|(?:requires?|needs?) (?:at least )?version|version .{1,40}(?:is not supported|is too old|is required|unsupported)|incompatible with|not compatible with)`), otherVersion},
+	{lazyregexp.New(`(nil pointer dereference|close of closed channel|all goroutines are asleep|panicked at|index out of range|NullPointerException|'NoneType' object|Cannot read propert|is not a function$|undefined method .* for nil|core dumped)`), "run another version of image {image}: the program failed because of a fault of its own, or of an input that it does not expect"},
+}
+
+// waits are the phrases about time, for errors that name no server.
+var waits = []ask{
 	{lazyregexp.New(`(?i)(?:timed? ?out|timeout)\b[^.;]{0,40}?\b(?:after|of|in|within|exceeded|reached)\W{1,3}(\d+ ?(?:ms|milliseconds|s|secs?|seconds|m|min|minutes))\b`), "find out what the program waited for ({addresses}), or give it more than {1}, by its own option for that"},
 	{lazyregexp.New(`(?i)(context deadline exceeded)$`), "give the program more time, by its own option for that, or find out what it waits for"},
-	{lazyregexp.New(`(nil pointer dereference|close of closed channel|all goroutines are asleep|panicked at|index out of range|NullPointerException|'NoneType' object|Cannot read propert|is not a function$|undefined method .* for nil|core dumped)`), "run another version of image {image}: the program failed because of a fault of its own, or of an input that it does not expect"},
 }
 
 const otherVersion = "use an image whose program fits the version of what it works with; that of container {container} is {image}"

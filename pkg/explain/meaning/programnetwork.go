@@ -11,7 +11,7 @@ import (
 
 // Patterns for the subject of an error in its line, if the error's own pattern has none.
 var (
-	hostInLine    = lazyregexp.New(`(?i)(?:\bhost(?:name)?[ :=]+['"]?|server on ['"]|connecting to )([\w][\w.-]*)`)
+	hostInLine    = lazyregexp.New(`(?i)(?:\bhost(?: ?name)?[ :=]+(?:Just )?['"]?|server on ['"]|connecting to )([\w][\w.-]*)`)
 	addressInLine = lazyregexp.New(`(?:^|[\s'"(\[/@])((?:[a-z][\w.-]*|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\]):\d{2,5})\b`)
 )
 

@@ -76,6 +76,14 @@ func ServersOf(in *Facts, container string) (all []string) {
 	return all
 }
 
+// AwaitedServers returns the servers that the commands of the init containers of the Job's template ask for.
+func AwaitedServers(in *Facts) (all []string) {
+	for i := range in.Spec.Template.Spec.InitContainers {
+		all = append(all, ServersOf(in, in.Spec.Template.Spec.InitContainers[i].Name)...)
+	}
+	return all
+}
+
 // HidesExit returns the end of the script of a container of the Job's template that hides the exit code of its programs, such as
 // "|| true"; "" if it hides none.
 func HidesExit(in *Facts, container string) string {
