@@ -57,6 +57,9 @@ func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
 	if out := e.ofMigration(q, &c); out.Text != "" {
 		return out
 	}
+	if out := e.ofPeer(q, &c); out.Text != "" {
+		return out
+	}
 	if slices.Contains(local, e.Kind) && serverError.MatchString(q.Words) { // The server has no space, or no memory.
 		return failedServer(q, &c)
 	}
@@ -285,16 +288,16 @@ var (
 // maxStatusLines is the number of lines at the end of a log that are searched for the status of a response.
 const maxStatusLines = 5
 
-// status returns the status of the response in the error, or just before it, and the host in that line; "" without one.
+// status returns the status of the response in the error, or just before it, and the host that such a line names; "" without one.
 func (q *Clue) status() (code, host string) {
 	lines := append(slices.Clone(q.Log[max(0, len(q.Log)-maxStatusLines):]), q.Words)
 	slices.Reverse(lines)
 	for _, line := range lines {
-		if code = cmp.Or(status.Group(line), rpcCodes[rpcCode.Group(line)]); code != "" {
-			return code, hostIn(line)
+		if found := cmp.Or(status.Group(line), rpcCodes[rpcCode.Group(line)]); found != "" {
+			code, host = cmp.Or(code, found), cmp.Or(host, hostIn(line))
 		}
 	}
-	return "", ""
+	return code, host
 }
 
 // responseStatus is the clue of the status of a response that the server refuses.
@@ -306,14 +309,21 @@ func responseStatus(q *Clue, c *Container) Remedy {
 }
 
 // noServer matches what programs say about a server that they do not reach, without its address.
-var noServer = lazyregexp.New(`(?i)timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:reset|closed|aborted|lost)|broken pipe|no (?:brokers|servers?|hosts?) (?:are )?available|(?:is|be) (?:unavailable|not (?:available|ready|reachable))|not (?:be )?ready|(?:empty|no|unexpected) (?:response|reply)|clos(?:ed|es) the connection|terminating connection|gone away|link failure|no connections were made`)
+var noServer = lazyregexp.New(`(?i)timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:was |has been )?(?:reset|closed|aborted|lost|terminated|dropped)|lost connection|reading from server|code = Unavailable|no responders|unhealthy|not (?:found or not )?accessible|broken pipe|no (?:brokers|servers?|hosts?) (?:are )?available|(?:is|be) (?:unavailable|not (?:available|ready|reachable))|not (?:be )?ready|(?:empty|no|unexpected) (?:response|reply)|clos(?:ed|es) the connection|terminating connection|gone away|link failure|no connections were made`)
 
-// namedServer is the clue of a server that the pod template has.
+// namedServer is the clue of a server that does not answer, and of which the error says nothing else.
 func namedServer(q *Clue, c *Container) Remedy {
-	if addresses := c.addresses(); addresses != "" && noServer.MatchString(q.Words) {
-		return Remedy{Text: "check whether the program reaches its server, and whether that was ready when the Job started: " + addresses}
+	if !noServer.MatchString(q.Words) {
+		return Remedy{}
 	}
-	return Remedy{}
+	var names []string
+	for _, p := range c.peers() {
+		names = append(names, p.host+wording.InBrackets(p.place))
+	}
+	if len(names) == 0 {
+		return Remedy{Text: "check whether the server runs that the program has from " + c.configurationText() + ", and whether NetworkPolicies and firewalls let the pod reach it"}
+	}
+	return Remedy{Text: "check whether the program reaches its server, and whether that was ready when the Job started: " + wording.Enumerate(names[:min(len(names), maxSecrets)], "or")}
 }
 
 // values matches words that may be values: hosts, addresses, and what is in quotes.

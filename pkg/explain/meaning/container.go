@@ -35,7 +35,7 @@ type Container struct {
 	// Variables are the environment variables whose values the pod template has, and Sources the ConfigMaps and Secrets of envFrom.
 	Variables []Variable
 	Sources   []string
-	// Arguments are the command and args of the pod template, and Servers what the commands of its init containers wait for.
+	// Arguments are the command and args of the pod template, and Servers what its command and those of init containers ask for.
 	Arguments, Servers []string
 }
 

@@ -79,7 +79,7 @@ var (
 	hostAndPort    = lazyregexp.New(`^([a-zA-Z][\w.-]*:\d{2,5})(?:,|$)`)
 	connectionPart = lazyregexp.New(`(?i)(?:^|[; ])(?:server|data source|host)=([a-z][\w.-]*)`)
 	// hostVariable matches the names of variables, and hostOption the options, whose values are hosts.
-	hostVariable = lazyregexp.New(`(?:^|_)(?:HOST(?:NAME)?S?|SERVERS?|ADDR(?:ESS)?|ENDPOINT|SERVICE|BROKERS?)$`)
+	hostVariable = lazyregexp.New(`(?:^|_)(?:HOST(?:NAME)?S?|SERVERS?|ADDR(?:ESS(?:ES)?)?|ENDPOINTS?|SERVICE|BROKERS?)$`)
 	hostOption   = lazyregexp.New(`^(?:-h|-H|-S|--(?:host(?:name)?|server|endpoint|ep|address|addr|brokers?|bootstrap-server))$`)
 	hostName     = lazyregexp.New(`^[a-z][\w.-]*$`)
 	// proxyVariable matches variables about all servers.
@@ -224,6 +224,26 @@ func failedServer(q *Clue, c *Container) Remedy {
 
 // remedy returns advice about the server.
 func (p *peer) remedy(text string) Remedy { return Remedy{Text: text, Elsewhere: true, Server: p.host} }
+
+// ofPeer returns the remedy for a connection that failed, if the error has only the address of the server and the template its name; empty
+// for other errors.
+func (e *KnownError) ofPeer(q *Clue, c *Container) (none Remedy) {
+	isAddress := address.MatchString(e.Subject) && !ownPod.MatchString(e.Subject) && !e.IsOfAPIServer()
+	if !slices.Contains([]ErrorKind{ErrorConnectionRefused, ErrorNoConnection, ErrorTimeout, ErrorNoRoute}, e.Kind) || !isAddress && e.Subject != "" {
+		return none
+	}
+	_, port, _ := strings.Cut(e.Subject, ":")
+	found, _ := q.server(c)
+	for _, p := range c.peers() {
+		if port != "" && strings.HasSuffix(p.host, ":"+port) {
+			found = p
+		}
+	}
+	if found.host == "" || address.MatchString(found.host) {
+		return none
+	}
+	return Remedy{Text: found.check(""), Server: found.host}
+}
 
 // migrates matches the names and commands of programs that create what a database lacks.
 var migrates = lazyregexp.New(`(?i)migrat|schema|db[:_-](?:init|setup|prepare|seed)|alembic|flyway|liquibase|bootstrap`)

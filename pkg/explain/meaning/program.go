@@ -3,7 +3,6 @@ package meaning
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -342,7 +341,7 @@ func knownError(code int32, line string, rows []errorRow) *KnownError {
 	named := slices.DeleteFunc(found.match(code, line, lower)[1:], func(s string) bool { return s == "" })
 	known := &KnownError{Kind: found.kind, Subject: strings.Join(named, ":")}
 	if found.subject != nil && known.Subject == "" {
-		line = line[len(placeInScript.FindString(line)):]
+		line = strings.NewReplacer("ipv4:", "", "ipv6:", "").Replace(line[len(placeInScript.FindString(line)):]) // of gRPC
 		if known.Subject = strings.TrimRight(found.subject.Group(line), "."); sourceLine.MatchString(known.Subject) {
 			known.Subject = ""
 		}
@@ -443,13 +442,4 @@ const maxCommand = 50
 func hasWindowsEnd(command string) bool {
 	command = strings.TrimRight(command, "'")
 	return strings.HasSuffix(command, `\r`) || strings.HasSuffix(command, "^M")
-}
-
-// wrongArchitectureText describes a file that the node cannot execute. A script without its #! line cannot be executed, either.
-func wrongArchitectureText(file string) string {
-	switch path.Ext(file) {
-	case ".sh", ".bash", ".py", ".pl", ".rb", ".js":
-		return fmt.Sprintf("exec format error, the script %s has no #! line, or the image is for another architecture than the node", file)
-	}
-	return "exec format error, the image is for another architecture than the node"
 }

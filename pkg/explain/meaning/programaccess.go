@@ -274,6 +274,7 @@ var accessErrors = []errorRow{
 		patterns: []errorPattern{
 			{" cannot ", denied, nil},
 			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)`), nil},
+			{"not authorized on", lazyregexp.New(`(not authorized on \S+ to execute command)`), nil},
 			{"to database", lazyregexp.New(`(Access denied for user '[^']*'@'[^']*' to database '[^']*')`), nil},
 			{"403 forbidden", lazyregexp.New(`(?i)(?:error|exception|failed|could not|cannot)\b.*\b(403 Forbidden)`), nil},
 			{"authorized to perform", lazyregexp.New(`(?i)\bnot authorized to perform:? ([\w:*-]+)`), nil},

@@ -82,8 +82,8 @@ var fileErrors = []errorRow{
 			{"not permitted", lazyregexp.New(`(?i)\b(?:changing (?:ownership|group) of|preserve ownership for) '([^']+)': operation not permitted|ch(?:own|grp):? ['"]?(/[^\s:'"]+)['"]?(?: failed)?: operation not permitted`), nil},
 		},
 		brief:  "chown not permitted",
-		named:  "it may not change the owner of %s",
-		text:   "it may not change the owner of a file",
+		named:  "it is not permitted to change the owner of %s",
+		text:   "it is not permitted to change the owner of a file",
 		advise: ownershipAdvice,
 	},
 	{
@@ -368,7 +368,7 @@ func accessAdvice(e *KnownError, c Container) string {
 func ownershipAdvice(e *KnownError, c Container) string {
 	const leave = "leave out the change of owners (chown; cp -a and -p, rsync -a, -o and -g copy them)"
 	if in := mountOf(e.Subject, c.Mounts); in != nil && in.Kind == "nfs" {
-		return fmt.Sprintf("%s, or export it with no_root_squash, if container %s runs as root: the NFS server of %s lets nobody change owners, and fsGroup has no effect there", leave, c.Name, in.place(c))
+		return fmt.Sprintf("%s: the NFS server of %s, lets nobody change them, as with root_squash (no_root_squash in its export lets root); fsGroup has no effect there", leave, in.place(c))
 	}
 	return fmt.Sprintf("%s, as fsGroup sets the group of a volume; or run container %s as root with capability CHOWN, which NFS with root_squash does not accept", leave, c.Name)
 }

@@ -180,7 +180,7 @@ func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
 		User: facts.User(in, c.Name), AlsoRoot: facts.AlsoRoot(in, c.Name),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
 		Account: facts.Account(in), Namespace: in.Job.Namespace, TriesAgain: !in.Finished(),
-		Arguments: facts.Arguments(in, c.Name), Servers: facts.AwaitedServers(in),
+		Arguments: facts.Arguments(in, c.Name), Servers: facts.AskedServers(in, c.Name),
 	}
 }
 
