@@ -43,7 +43,11 @@ func onErrorInOutput(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 	c := &input.Container{Name: p.Container, ExitCode: 1}
 	how := remedy(in, c, p.Start.Error, &meaning.Clue{Words: p.Run.LastLine, Log: in.LogOf(p.Pods[0], p.Container)})
 	out = onKnown(in, p.Start.Error, &how)
-	if p.Kind == explain.ProblemErrorHidden {
+	switch {
+	case p.Kind != explain.ProblemErrorHidden:
+	case p.Asked == "":
+		out = append(out, advise(words.EndWithError, "")...)
+	default:
 		out = append(out, advise(fmt.Sprintf(words.ShowExitCode, p.Container, p.Asked), "")...)
 	}
 	pod := input.PodNamed(in.Pods, p.Pods[0])
