@@ -139,7 +139,8 @@ func (q *Clue) ownAdvice() string {
 func askedFor(q *Clue, c *Container) Remedy { return q.phraseIn(asks, c) }
 func waited(q *Clue, c *Container) Remedy   { return q.phraseIn(waits, c) }
 
-// phraseIn returns the advice on the first of the phrases that the error has, and the server whose log that names.
+// phraseIn returns the advice on the first of the phrases that the error has, and the server whose log that names. Another image is set in
+// the pod template, values of a chart and servers are not.
 func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
 	for i := range list {
 		if m := list[i].phrase.FindStringSubmatch(q.Words); m != nil {
@@ -151,7 +152,7 @@ func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
 			}
 			advice := list[i].advice
 			has := func(key string) bool { return strings.Contains(advice, key) }
-			out := Remedy{Text: wording.Insert(advice, pairs...), Elsewhere: has("{values}") || has("server}")}
+			out := Remedy{Text: wording.Insert(advice, pairs...), Elsewhere: has("{values}") || has("server}"), OfTemplate: has("{image}")}
 			if has("{log of server}") {
 				out.Server = of.host
 			}

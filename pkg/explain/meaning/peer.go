@@ -79,7 +79,7 @@ var (
 	hostAndPort    = lazyregexp.New(`^([a-zA-Z][\w.-]*:\d{2,5})(?:,|$)`)
 	connectionPart = lazyregexp.New(`(?i)(?:^|[; ])(?:server|data source|host)=([a-z][\w.-]*)`)
 	// hostVariable matches the names of variables, and hostOption the options, whose values are hosts.
-	hostVariable = lazyregexp.New(`(?:^|_)(?:HOST(?:NAME)?S?|SERVERS?|ADDR(?:ESS(?:ES)?)?|ENDPOINTS?|SERVICE|BROKERS?)$`)
+	hostVariable = lazyregexp.New(`(?:^|_)(?:HOST(?:NAME)?S?|SERVERS?|ADDR(?:ESS(?:ES)?)?|ENDPOINTS?|BROKERS?)$`)
 	hostOption   = lazyregexp.New(`^(?:-h|-H|-S|--(?:host(?:name)?|server|endpoint|ep|address|addr|brokers?|bootstrap-server))$`)
 	hostName     = lazyregexp.New(`^[a-z][\w.-]*$`)
 	// proxyVariable matches variables about all servers.
