@@ -49,7 +49,7 @@ func TestUnknownErrorIsConnectedWithThePodTemplate(t *testing.T) {
 }
 
 // The log of the server is where the cause of its error is: of the server that the error names, whose product it names, to which the log says
-// that the program connected, whose port is the same, or the only one; nothing is said of a server that the error is not about.
+// that the program connected, whose port is the same, or the only one. An error that is about no server has no such advice.
 //
 // Requirements: CLI-18
 func TestErrorOfAServerIsSoughtThere(t *testing.T) {

@@ -22,7 +22,7 @@ type Remedy struct {
 // peer is a server that a program works with: its host, and where the pod template names it; both may be unknown. Product is what it runs.
 type peer struct{ host, place, product string }
 
-// name returns the host with its product, or what is known of them.
+// name returns the host with its product, or the one of them that is known.
 func (p *peer) name() string {
 	switch {
 	case p.host == "" && p.product == "":
@@ -182,7 +182,7 @@ func (q *Clue) server(c *Container) (found peer, named bool) {
 	return peer{product: product}, false
 }
 
-// isOf reports whether the name of the host, or of its variable, is that of a product of this kind.
+// isOf reports whether the name of the host, or of its variable, names a product of this kind.
 func (p *peer) isOf(kind func(isWeb bool) bool) bool {
 	for i := range products {
 		of := &products[i]
