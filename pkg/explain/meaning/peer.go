@@ -147,39 +147,60 @@ func (q *Clue) webServer(c *Container) peer {
 // server returns the server that the error is about: the one of the template that it names, or that runs the product which it names; the
 // one to which the log says that the program connected; or the only one of the template. What is unknown of it is "".
 func (q *Clue) server(c *Container) (found peer, named bool) {
-	all, lower := c.peers(), strings.ToLower(q.Words)
-	for _, p := range all {
-		if host, _, _ := strings.Cut(p.host, ":"); hasWord(q.Words, host) || p.label() != "" && hasWord(lower, p.label()) {
-			return p, true
-		}
+	all := c.peers()
+	if p := lists.First(all, q.names); p != nil {
+		return *p, true
 	}
 	if host := hostIn(q.Words); host != "" && !ownPod.MatchString(host) {
 		return peer{host: host}, true
 	}
-	product := ""
-	for i := range products {
-		of := &products[i]
-		if !of.words.MatchString(q.Words) {
-			continue
-		}
-		product = of.name
-		if p := lists.First(all, func(p *peer) bool { return of.places.MatchString(p.host) || of.places.MatchString(p.place) }); p != nil {
-			p.product = product
-			return *p, false
-		}
-		break
+	found.product = q.product()
+	switch p := lists.First(all, func(p *peer) bool { return p.runs(found.product) }); {
+	case p != nil:
+		found.host, found.place = p.host, p.place
+	case q.connected() != "":
+		found.host = q.connected()
+	case len(all) == 1 && (found.product == "" || !all[0].isOf(func(bool) bool { return true })):
+		found.host, found.place = all[0].host, all[0].place
 	}
+	return found, false
+}
+
+// names reports whether the error names the server.
+func (q *Clue) names(p *peer) bool {
+	host, _, _ := strings.Cut(p.host, ":")
+	return hasWord(q.Words, host) || p.label() != "" && hasWord(strings.ToLower(q.Words), p.label())
+}
+
+// product returns the product that the error names, "" without any.
+func (q *Clue) product() string {
+	for i := range products {
+		if products[i].words.MatchString(q.Words) {
+			return products[i].name
+		}
+	}
+	return ""
+}
+
+// runs reports whether the name of the host, or of its variable, names a product.
+func (p *peer) runs(product string) bool {
+	for i := range products {
+		if of := &products[i]; of.name == product {
+			return of.places.MatchString(p.host) || of.places.MatchString(p.place)
+		}
+	}
+	return false
+}
+
+// connected returns the server to which the program connected, as its log says; "" if it does not.
+func (q *Clue) connected() string {
 	for _, line := range q.Log {
 		host := addressInLine.Group(line)
 		if strings.Contains(strings.ToLower(line), "connect") && host != "" && !sourceLine.MatchString(host) && !ownPod.MatchString(host) {
-			return peer{host: host, product: product}, false
+			return host
 		}
 	}
-	if len(all) == 1 && (product == "" || !all[0].isOf(func(bool) bool { return true })) {
-		all[0].product = product
-		return all[0], false
-	}
-	return peer{product: product}, false
+	return ""
 }
 
 // isOf reports whether the name of the host, or of its variable, names a product of this kind.
