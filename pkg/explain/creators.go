@@ -27,6 +27,7 @@ var creators = []creator{
 	{"Velero", "velero.io/repo-name", "Velero's ConfigMap for repository maintenance (--repo-maintenance-job-configmap)", true},
 	{"system-upgrade-controller", "upgrade.cattle.io/plan", "Plan {value}", true},
 	{"K3s", "helmcharts.helm.cattle.io/chart", "HelmChart {value} (spec.jobImage is the image of the Job)", true},
+	{"KubeRay", "ray.io/originated-from-cr-name", "RayJob {value} (spec.submitterPodTemplate and spec.submitterConfig are for this Job)", true},
 	{"OLM", "operatorframework.io/bundle-unpack-ref", "the catalog that has the bundle, or the mirrors of the cluster (ImageDigestMirrorSet)", true},
 	{"Longhorn", "recurring-job.longhorn.io", "RecurringJob {value} of Longhorn", true},
 	{"Longhorn", "longhorn.io/job-task", "the settings of Longhorn, or the values of its chart", true},

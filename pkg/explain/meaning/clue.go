@@ -16,35 +16,54 @@ type Clue struct {
 	Log   []string
 }
 
-// clues return advice by what an error names, or "", and whether that is in the pod template: what it asks for in so many words; a
-// variable, file, option or value of the template; the status of a response. What a program itself advises is better than a weak one.
-var clues = []struct {
-	advise           func(q *Clue, c *Container) string
-	ofTemplate, weak bool
-}{
-	{namedField, true, false}, {askedFor, false, false}, {undefinedReference, true, false}, {namedVariable, true, false}, {namedFile, true, false},
-	{namedOption, true, false}, {responseStatus, false, false}, {namedValue, true, true}, {namedServer, false, true},
+// clues return advice by what an error names: what it asks for in so many words; a variable, file, option or value of the pod template;
+// the status of a response, or a server that fails. What a program itself advises is better than one of the weakClues.
+var (
+	clues = []func(*Clue, *Container) Remedy{
+		inTemplate(namedField), askedFor, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, waited,
+	}
+	weakClues = []func(*Clue, *Container) Remedy{inTemplate(namedValue), namedServer}
+)
+
+// inTemplate returns a clue whose advice is about the pod template.
+func inTemplate(advise func(*Clue, *Container) string) func(*Clue, *Container) Remedy {
+	return func(q *Clue, c *Container) Remedy { return Remedy{Text: advise(q, c), OfTemplate: true} }
 }
 
-// Advice returns advice on the error, with what the program itself advises, and whether it is about the pod template; "" if the error
-// names nothing of the template and the program advises nothing.
-func (q *Clue) Advice(c Container) (text string, ofTemplate bool) {
+// Remedy returns advice on the error, with what the program itself advises; nothing if the error names nothing of the template and the
+// program advises nothing.
+func (q *Clue) Remedy(c Container) Remedy {
 	if q.Words == "" {
-		return "", false
+		return Remedy{}
 	}
-	own := q.ownAdvice()
-	for _, clue := range clues {
-		if clue.weak && own != "" {
-			break
-		}
-		if text := clue.advise(q, &c); text != "" {
-			return wording.Join("; its log advises: ", text, own), clue.ofTemplate
+	own, all := q.ownAdvice(), clues
+	if own == "" {
+		all = slices.Concat(clues, weakClues)
+	}
+	for _, clue := range all {
+		if out := clue(q, &c); out.Text != "" {
+			out.Text = wording.Join("; its log advises: ", out.Text, own)
+			return out
 		}
 	}
 	if own == "" {
-		return "", false
+		return Remedy{}
 	}
-	return "do what its log advises: " + own, false
+	return Remedy{Text: "do what its log advises: " + own}
+}
+
+// Remedy returns advice on the error; q has its words and its log.
+func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
+	if out := e.ofMigration(q, &c); out.Text != "" {
+		return out
+	}
+	if out := e.ofPeer(q, &c); out.Text != "" {
+		return out
+	}
+	if slices.Contains(local, e.Kind) && serverError.MatchString(q.Words) { // The server has no space, or no memory.
+		return failedServer(q, &c)
+	}
+	return Remedy{Text: wording.Join("; ", e.Advice(c), q.Other(e, c)), OfTemplate: e.IsOfTemplate(), Elsewhere: e.IsElsewhere()}
 }
 
 // Other returns advice on the words of a log if they are about another error than the known one, which is decisive: a command that does
@@ -116,19 +135,31 @@ func (q *Clue) ownAdvice() string {
 	return ""
 }
 
-// askedFor is the clue of a phrase.
-func askedFor(q *Clue, c *Container) string {
-	for i := range asks {
-		if m := asks[i].phrase.FindStringSubmatch(q.Words); m != nil {
-			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.argumentsText(), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText())}
+// askedFor is the clue of a phrase, and waited that of one about time.
+func askedFor(q *Clue, c *Container) Remedy { return q.phraseIn(asks, c) }
+func waited(q *Clue, c *Container) Remedy   { return q.phraseIn(waits, c) }
+
+// phraseIn returns the advice on the first of the phrases that the error has, and the server whose log that names. Another image is set in
+// the pod template, values of a chart and servers are not.
+func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
+	for i := range list {
+		if m := list[i].phrase.FindStringSubmatch(q.Words); m != nil {
+			of, _ := q.server(c)
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.argumentsText(), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText()}
 			groups := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
 			for n, group := range groups {
 				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
 			}
-			return wording.Insert(asks[i].advice, pairs...)
+			advice := list[i].advice
+			has := func(key string) bool { return strings.Contains(advice, key) }
+			out := Remedy{Text: wording.Insert(advice, pairs...), Elsewhere: has("{values}") || has("server}"), OfTemplate: has("{image}")}
+			if has("{log of server}") {
+				out.Server = of.host
+			}
+			return out
 		}
 	}
-	return ""
+	return Remedy{}
 }
 
 // missingField matches the first field that settings of Pydantic lack, which come from variables.
@@ -236,15 +267,17 @@ var status = lazyregexp.New(`(?i)\b(?:status(?:[ _]?code)?|response(?: code)?(?:
 
 // statuses say what to do about a status: "{server}" is the server, or "the server".
 var statuses = map[string]string{
-	"400": unsupported, "405": unsupported, "422": unsupported, "501": unsupported,
+	"400": refusedRequest, "405": unsupported, "422": refusedRequest, "501": unsupported,
 	"401": "check the credentials that {server} does not accept: {credentials}", "403": "have {server} allow this to the account that the program logs in with: {credentials}",
 	"404": "correct {address}, as {server} does not have what the program asks for, or use an image that fits its version", "410": "correct {address}, as {server} no longer has what the program asks for",
 	"409": "find out what exists at {server} already, and have the program accept it or use another name", "429": "wait until {server} accepts requests again, or send fewer of them",
 }
 
 const (
+	refusedRequest = "find out why {server} does not accept this request, which its log may say: what the program sends comes from {configuration}; or the server's version, or another product in its place, does not support it; " +
+		"use an image for it (container {container} has {image}), or turn off what needs it"
 	unsupported = "find out whether {server} supports this request: its version, or another product in its place, may not; use an image for it (container {container} has {image}), or turn off what needs it"
-	ofServer    = "read the log of {server}, which failed to answer: the cause is there, not in this Job"
+	ofServer    = "read the log of {server}, which reports this error: its cause is there, not in this Job"
 )
 
 // rpcCode matches the code of a response of gRPC, and rpcCodes are the statuses of HTTP that mean the same.
@@ -256,41 +289,43 @@ var (
 // maxStatusLines is the number of lines at the end of a log that are searched for the status of a response.
 const maxStatusLines = 5
 
-// responseStatus is the clue of the status of a response, in the error or just before it.
-func responseStatus(q *Clue, c *Container) string {
+// status returns the status of the response in the error, or just before it, and the host that such a line names; "" without one.
+func (q *Clue) status() (code, host string) {
 	lines := append(slices.Clone(q.Log[max(0, len(q.Log)-maxStatusLines):]), q.Words)
 	slices.Reverse(lines)
 	for _, line := range lines {
-		code := cmp.Or(status.Group(line), rpcCodes[rpcCode.Group(line)])
-		if code == "" {
-			continue
+		if found := cmp.Or(status.Group(line), rpcCodes[rpcCode.Group(line)]); found != "" {
+			code, host = cmp.Or(code, found), cmp.Or(host, hostIn(line))
 		}
-		advice := statuses[code]
-		if advice == "" && code[0] == '5' {
-			advice = ofServer
-		}
-		server := "the server"
-		if host := urlHost.Group(line); host != "" {
-			server = host
-		}
-		return wording.Insert(advice, "{server}", server, "{container}", c.Name, "{image}", c.Image, "{credentials}", c.credentialsText(), "{address}", cmp.Or(c.addresses(), "the address or the name"))
 	}
-	return ""
+	return code, host
+}
+
+// responseStatus is the clue of the status of a response that the server refuses.
+func responseStatus(q *Clue, c *Container) Remedy {
+	code, _ := q.status()
+	of := q.webServer(c)
+	return Remedy{Text: wording.Insert(statuses[code], "{server}", of.name(), "{container}", c.Name, "{image}", c.Image, "{credentials}", c.credentialsText(),
+		"{configuration}", c.configurationText(), "{address}", cmp.Or(c.addresses(), "the address or the name"))}
 }
 
 // noServer matches what programs say about a server that they do not reach, without its address.
-var noServer = lazyregexp.New(`(?i)timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:reset|closed|aborted|lost)|broken pipe|no (?:brokers|servers?|hosts?) (?:are )?available|is (?:unavailable|not (?:available|ready|reachable))`)
+var noServer = lazyregexp.New(`(?i)timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:was |has been )?(?:reset|closed|aborted|lost|terminated|dropped)|lost connection|reading from server|code = Unavailable|no responders|unhealthy|not (?:found or not )?accessible|broken pipe|no (?:brokers|servers?|hosts?) (?:are )?available|(?:is|be) (?:unavailable|not (?:available|ready|reachable))|not (?:be )?ready|(?:empty|no|unexpected) (?:response|reply)|clos(?:ed|es) the connection|terminating connection|gone away|link failure|no connections were made`)
 
-// namedServer is the clue of a server that the pod template has.
-func namedServer(q *Clue, c *Container) string {
-	if addresses := c.addresses(); addresses != "" && noServer.MatchString(q.Words) {
-		return "check whether the program reaches its server, and whether that was ready when the Job started: " + addresses
+// namedServer is the clue of a server that does not answer, and of which the error says nothing else.
+func namedServer(q *Clue, c *Container) Remedy {
+	if !noServer.MatchString(q.Words) {
+		return Remedy{}
 	}
-	return ""
+	var names []string
+	for _, p := range c.peers() {
+		names = append(names, p.host+wording.InBrackets(p.place))
+	}
+	if len(names) == 0 {
+		return Remedy{Text: "check whether the server runs that the program has from " + c.configurationText() + ", and whether NetworkPolicies and firewalls let the pod reach it"}
+	}
+	return Remedy{Text: "check whether the program reaches its server, and whether that was ready when the Job started: " + wording.Enumerate(names[:min(len(names), maxSecrets)], "or")}
 }
-
-// urlHost finds the host in a URL.
-var urlHost = lazyregexp.New(`https?://(?:[^\s/@]+@)?([^\s/?#"'\])]+)`)
 
 // values matches words that may be values: hosts, addresses, and what is in quotes.
 var values = lazyregexp.New(`["'\x60“]([\w][\w.:/@-]{3,60})["'\x60”]|\b([a-z][\w-]*(?:\.[\w-]+)+(?::\d+)?)\b|\b([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b`)
@@ -309,12 +344,14 @@ func namedValue(q *Clue, c *Container) string {
 	return ""
 }
 
-// ofTemplate are the kinds of errors that a change of the pod template resolves, and elsewhere those that it most likely does not.
+// ofTemplate are the kinds of errors that a change of the pod template resolves, local those about the machine of the program, and
+// elsewhere those that the template most likely does not resolve.
 var (
 	ofTemplate = []ErrorKind{
 		ErrorVariable, ErrorSetting, ErrorUsage, ErrorScript, ErrorReadOnly, ErrorPermission, ErrorOwnership, ErrorSharedMemory, ErrorModuleMissing, ErrorRuntimeVersion,
 		ErrorLibraryVersion, ErrorClientVersion, ErrorHeapSize, ErrorOutOfMemory, ErrorNoCredentials,
 	}
+	local     = []ErrorKind{ErrorNoSpace, ErrorSharedMemory, ErrorOutOfMemory, ErrorReadOnly, ErrorPermission}
 	elsewhere = []ErrorKind{ErrorEarlierState, ErrorRateLimit, ErrorGPUFault, ErrorCollective, ErrorServerRules, ErrorWebhook}
 )
 

@@ -28,9 +28,9 @@ func TestUnknownErrorIsConnectedWithThePodTemplate(t *testing.T) {
 		{"cannot use /host/bin/kubelet", "check /usr/bin on the node, which container main has at /host/bin", true},
 		{"--lock needs a timeout", "correct or leave out --lock in command or args of container main", true},
 		{"curl: option -k http://x: is unknown", "the command of container main does not have -k: correct the script that it runs", true},
-		{`unknown server "pg.prod"`, "correct pg.prod, if it is wrong, in variable DB_HOST of container main", true},
+		{`unknown server "pg.prod"`, "check whether pg.prod is ready, and read its log; if the program needs another server, correct variable DB_HOST of container main", false},
 		{"1 validation error for Settings: api_id: Field required", "set API_ID in env of container main, which has other variables but not this one", true},
-		{"GET /_ilm returned error: 400", "find out whether the server supports this request", false},
+		{"GET /_ilm returned error: 400", "find out why the server does not accept this request, which its log may say: what the program sends comes from volume config", false},
 		{`PUT "https://db.prod/x": HTTP 503`, "read the log of db.prod", false},
 		{"status code: 401", "check the credentials that the server does not accept: variable DB_PASSWORD (key password of Secret db) of container main", false},
 		{`error parsing config: yaml: line 3: did not find expected key`, "it comes from volume config (ConfigMap app) at /etc/app", false},
@@ -40,9 +40,53 @@ func TestUnknownErrorIsConnectedWithThePodTemplate(t *testing.T) {
 		{"it broke", "", false},
 		{"", "", false},
 	} {
-		text, ofTemplate := (&Clue{Words: tc.words}).Advice(c)
+		how := (&Clue{Words: tc.words}).Remedy(c)
+		text, ofTemplate := how.Text, how.OfTemplate
 		if !strings.Contains(text, tc.want) || tc.want == "" && text != "" || ofTemplate != tc.ofTemplate {
 			t.Errorf("%s\ngot  %q, %t\nwant %q, %t", tc.words, text, ofTemplate, tc.want, tc.ofTemplate)
+		}
+	}
+}
+
+// The log of the server is where the cause of its error is: of the server that the error names, whose product it names, to which the log says
+// that the program connected, whose port is the same, or the only one. An error that is about no server has no such advice.
+//
+// Requirements: CLI-18
+func TestErrorOfAServerIsSoughtThere(t *testing.T) {
+	c := Container{
+		Name: "main", Image: "app:1", Arguments: []string{"migrate", "--host", "pg.prod"}, Servers: []string{"clickhouse:9000"},
+		Variables: []Variable{{Name: "ORDERS_URL", Value: "http://orders.shop:8080/v1"}, {Name: "BUCKET", Value: "s3://data"}, {Name: "CACHE", Value: "cache:6379"}},
+	}
+	only := Container{Name: "main", Variables: []Variable{{Name: "DB_HOST", Value: "pg"}}}
+	for _, tc := range []struct {
+		of                         *Container
+		words, log, server, advice string
+	}{
+		{&c, "no answer of orders, giving up", "", "orders.shop:8080", "check whether orders.shop:8080 is ready, and read its log; if the program needs another server, correct variable ORDERS_URL"},
+		{&c, "psycopg2.errors.DiskFull: could not extend file", "", "pg.prod", "read the log of pg.prod (PostgreSQL), which reports this error"},
+		{&c, `psycopg2.OperationalError: no space left on device`, "", "pg.prod", "read the log of pg.prod"},
+		{&c, "DB::Exception: Cannot link", "", "clickhouse:9000", "read the log of clickhouse:9000, which names the file"},
+		{&c, "[PostgreSQL error] receive_message: timeout", "", "pg.prod", "or give the program more time"},
+		{&c, "pymongo.errors.MongoError: x", "connected to mongo:27017", "mongo:27017", "read the log of mongo:27017"},
+		{&c, "dial tcp 10.0.0.7:6379: connect: connection refused", "", "cache:6379", "check whether cache:6379 is ready"},
+		{&c, `ERROR: relation "users" does not exist`, "", "pg.prod", "container main is the migration that creates it"},
+		{&c, "connection lost", "", "", "cache:6379 (variable CACHE of container main) or pg.prod (the command or args of container main)"},
+		{&c, "no data in file", "", "", ""},
+		{&only, "server closed the connection unexpectedly", "", "pg", "check whether pg is ready"},
+		{&only, "curl: (22) The requested URL returned error: 503", "", "", "read the log of the server"},
+		{&only, "curl: (22) The requested URL returned error: 503", "GET http://web.shop:80/ returned error: 503", "web.shop:80", "read the log of web.shop:80"},
+		{&only, "redis: connection lost", "", "", "check whether the program reaches its server"},
+		{&only, "could not connect to https://huggingface.co/x", "", "huggingface.co", "outside of the cluster"},
+	} {
+		q, how := &Clue{Words: tc.words, Log: strings.Split(tc.log, "\n")}, Remedy{}
+		if e := KnownErrorIn(1, tc.words); e != nil {
+			q.Words += " (PostgreSQL)"
+			how = e.Remedy(q, *tc.of)
+		} else {
+			how = q.Remedy(*tc.of)
+		}
+		if !strings.Contains(how.Text, tc.advice) || how.Server != tc.server || tc.advice == "" && how.Text != "" {
+			t.Errorf("%s\ngot  %q, %q\nwant %q, %q", tc.words, how.Text, how.Server, tc.advice, tc.server)
 		}
 	}
 }
@@ -53,10 +97,10 @@ func TestUnknownErrorIsConnectedWithThePodTemplate(t *testing.T) {
 func TestReferenceToAnUndefinedVariableIsNamed(t *testing.T) {
 	q := Clue{Words: "Unable to push database changes after 3 retries."}
 	c := Container{Name: "main", Variables: []Variable{{Name: "USER", Value: "app"}, {Name: "URL", Value: "pg://$(USER):$(PASS)@db"}, {Name: "PASS", Value: "x"}}}
-	text, _ := q.Advice(c)
+	text := q.Remedy(c).Text
 	assert.Contains(t, text, "define variable PASS before URL in env of container main", "advice")
 	c.Sources = []string{"Secret db"}
-	if text, _ = q.Advice(c); text != "" {
+	if text = q.Remedy(c).Text; text != "" {
 		t.Errorf("the Secret may define it: %s", text)
 	}
 }
@@ -73,7 +117,7 @@ func TestAdviceOfTheProgramIsRepeated(t *testing.T) {
 		{"boom", "Try 'curl --help' for more information", ""},
 		{"boom", "please wait", ""},
 	} {
-		text, _ := (&Clue{Words: tc.words, Log: append([]string{"start"}, strings.Split(tc.log, "\n")...)}).Advice(Container{Name: "main"})
+		text := (&Clue{Words: tc.words, Log: append([]string{"start"}, strings.Split(tc.log, "\n")...)}).Remedy(Container{Name: "main"}).Text
 		if !strings.Contains(text, tc.want) || tc.want == "" && text != "" {
 			t.Errorf("%s: %q, want %q", tc.words, text, tc.want)
 		}
@@ -113,9 +157,14 @@ func TestErrorsOfOtherSystemsHaveAdviceOfTheirClass(t *testing.T) {
 		"rpc error: code = PermissionDenied desc = caller is not allowed":                                                                           "have the server allow this",
 		"rpc error: code = Unimplemented desc = unknown service x.Y":                                                                                "find out whether the server supports this request",
 		"The following options are required: [-c | --cluster]":                                                                                      "give container main in its command or args the options",
-		"Timeout waiting for topics after 120 seconds":                                                                                              "give it more than 120 seconds",
+		"Error: UPGRADE FAILED: execution error at (web/templates/pod.tpl:601:18): ERROR: redirectTo syntax has been removed":                       "correct redirectTo in the values of the chart",
+		"- ports.web: Additional property redirectTo is not allowed":                                                                                "correct or leave out redirectTo in the values of the chart",
+		"line 22: field shared_store not found in type boltdb.IndexCfg":                                                                             "leave out or rename shared_store",
+		"Error: 1419 You do not have the SUPER privilege and binary logging is enabled":                                                             "have an administrator",
+		"ImportError: cannot import name 'A' from 'transformers'":                                                                                   "use an image whose version of transformers has A",
+		"Timeout waiting for topics after 120 seconds":                                                                                              "check whether kafka:9092 is ready, and read its log",
 	} {
-		text, _ := (&Clue{Words: words}).Advice(c)
+		text := (&Clue{Words: words}).Remedy(c).Text
 		if !strings.Contains(text, want) {
 			t.Errorf("%s: %q, want %q", words, text, want)
 		}

@@ -35,8 +35,8 @@ type Container struct {
 	// Variables are the environment variables whose values the pod template has, and Sources the ConfigMaps and Secrets of envFrom.
 	Variables []Variable
 	Sources   []string
-	// Arguments are the command and args of the pod template.
-	Arguments []string
+	// Arguments are the command and args of the pod template, and Servers what its command and those of init containers ask for.
+	Arguments, Servers []string
 }
 
 // Variable is an environment variable: it has a value, or From says where its value comes from.
@@ -122,6 +122,14 @@ func (c *Container) argumentsText() string {
 // configurationText names where the program may have its configuration from.
 func (c *Container) configurationText() string {
 	return cmp.Or(wording.Join(" or ", c.fixedMounts(), wording.Enumerate(c.Sources[:min(len(c.Sources), maxSecrets)], "or")), c.argumentsText()+", or what the program loads")
+}
+
+// valuesText names where the values of a chart come from: the helm-controller of K3s has them from objects.
+func (c *Container) valuesText() string {
+	if chart := c.variable("NAME"); chart != nil && strings.Contains(c.Image, "klipper-helm") {
+		return fmt.Sprintf("spec.valuesContent of HelmChart %[1]s or HelmChartConfig %[1]s", chart.Value)
+	}
+	return cmp.Or(c.fixedMounts(), c.argumentsText())
 }
 
 // fixedMounts names the volumes that may have a configuration: ConfigMaps and Secrets.

@@ -3,7 +3,6 @@ package meaning
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -36,6 +35,7 @@ const (
 	ErrorCertificate       ErrorKind = "Certificate"     // the certificate of a server was not accepted
 	ErrorAuthentication    ErrorKind = "Authentication"  // a server did not accept the credentials of the program
 	ErrorSSHLogin          ErrorKind = "SSHLogin"        // an SSH server does not accept the key or password of the program
+	ErrorSSHKey            ErrorKind = "SSHKey"          // SSH cannot read or use the private key of the program
 	ErrorNoCredentials     ErrorKind = "NoCredentials"   // the program found no credentials for a cloud
 	ErrorForbidden         ErrorKind = "Forbidden"       // the program lacks a permission of the API server or a cloud
 	ErrorHostKey           ErrorKind = "HostKey"         // the SSH host key of a server is not the known one
@@ -272,17 +272,14 @@ func locate(code int32, all []string) (*KnownError, int) {
 	lateAt, after := -1, 0
 	for at := len(all) - 1; at >= max(0, len(all)-maxErrorLines); at-- {
 		line := strings.TrimRight(all[at], " \t\r")
-		known := knownError(code, line, startErrors)
-		if known == nil {
-			known = knownError(code, line, programErrors)
-		}
+		known := knownIn(code, line)
 		switch {
 		case known == nil, follows(all, at), known.row().casual && (after >= maxCasualLines || isAlternative(all, at)):
 		case !known.row().isLate:
 			known.addAnswer(all[at+1:])
 			known.addAccess(all)
 			return known, at
-		case late == nil:
+		case late == nil || late.Kind != known.Kind:
 			late, lateAt = known, at
 		}
 		switch {
@@ -294,6 +291,19 @@ func locate(code int32, all []string) (*KnownError, int) {
 		}
 	}
 	return late, lateAt
+}
+
+// escapedEnd matches the end of a line in a text with escapes.
+var escapedEnd = lazyregexp.New(`(?:\\+r)?\\+n`)
+
+// knownIn returns the error of a line, or of the lines in the text of a record, nil if it has none with a known meaning.
+func knownIn(code int32, line string) *KnownError {
+	if strings.Contains(line, `"`) && escapedEnd.MatchString(line) {
+		if known, _ := locate(code, strings.Split(escapedEnd.ReplaceAllString(line, "\n"), "\n")); known != nil {
+			return known
+		}
+	}
+	return cmp.Or(knownError(code, line, startErrors), knownError(code, line, programErrors))
 }
 
 // element matches an element of a list.
@@ -331,7 +341,7 @@ func knownError(code int32, line string, rows []errorRow) *KnownError {
 	named := slices.DeleteFunc(found.match(code, line, lower)[1:], func(s string) bool { return s == "" })
 	known := &KnownError{Kind: found.kind, Subject: strings.Join(named, ":")}
 	if found.subject != nil && known.Subject == "" {
-		line = line[len(placeInScript.FindString(line)):]
+		line = strings.NewReplacer("ipv4:", "", "ipv6:", "").Replace(line[len(placeInScript.FindString(line)):]) // of gRPC
 		if known.Subject = strings.TrimRight(found.subject.Group(line), "."); sourceLine.MatchString(known.Subject) {
 			known.Subject = ""
 		}
@@ -432,13 +442,4 @@ const maxCommand = 50
 func hasWindowsEnd(command string) bool {
 	command = strings.TrimRight(command, "'")
 	return strings.HasSuffix(command, `\r`) || strings.HasSuffix(command, "^M")
-}
-
-// wrongArchitectureText describes a file that the node cannot execute. A script without its #! line cannot be executed, either.
-func wrongArchitectureText(file string) string {
-	switch path.Ext(file) {
-	case ".sh", ".bash", ".py", ".pl", ".rb", ".js":
-		return fmt.Sprintf("exec format error, the script %s has no #! line, or the image is for another architecture than the node", file)
-	}
-	return "exec format error, the image is for another architecture than the node"
 }

@@ -152,6 +152,22 @@ func authenticationAdvice(e *KnownError, c Container) string {
 	return text
 }
 
+// keyAdvice says how to correct the file of a private key.
+func keyAdvice(e *KnownError, c Container) string {
+	key, reason, _ := strings.Cut(e.Subject, ":")
+	from, place := cmp.Or(secretsText(c), "the Secret that it comes from"), "its volume"
+	if in := mountOf(key, c.Mounts); in != nil {
+		from, place = cmp.Or(strings.TrimSuffix(in.Kind, "emptyDir"), from), in.place(c)
+	}
+	switch reason = strings.ToLower(reason); {
+	case strings.Contains(reason, "permission"):
+		return "let only the container's user read the key: defaultMode 0400 of " + place
+	case strings.Contains(reason, "passphrase"):
+		return fmt.Sprintf("put a private key without a passphrase into %s, as nobody can enter it", from)
+	}
+	return fmt.Sprintf("replace the key in %s by a whole private key: with its BEGIN and END lines, the line breaks between them and one at its end, not encoded twice, and in a format that the SSH of the image knows (image %s)", from, c.Image)
+}
+
 // secretsText names the Secrets that the container uses, "" if there are none.
 func secretsText(c Container) string {
 	n := len(c.Secrets)
@@ -177,7 +193,8 @@ const maxSecrets = 3
 // accessErrors are errors about credentials and permissions.
 var accessErrors = []errorRow{
 	{
-		kind: ErrorAuthentication,
+		kind:     ErrorAuthentication,
+		yieldsTo: []ErrorKind{ErrorForbidden},
 		patterns: []errorPattern{
 			{"authentication failed", lazyregexp.New(`(?i)(password authentication failed for user (?:\\*"[^"\\]+\\*"|\w[\w.-]*))|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.`), nil},
 			{"authentication failure", lazyregexp.New(`(?i)\bauthentication failure\b`), nil},
@@ -218,9 +235,11 @@ var accessErrors = []errorRow{
 				e.Subject = e.Subject[:at] + " refuses SSH (" + e.Subject[at+1:] + ")"
 			}
 		},
-		brief: "SSH login refused",
-		named: "%s",
-		text:  "an SSH server accepts no key or password of it",
+		yieldsTo: []ErrorKind{ErrorSSHKey},
+		isLate:   true,
+		brief:    "SSH login refused",
+		named:    "%s",
+		text:     "an SSH server accepts no key or password of it",
 		advise: func(e *KnownError, c Container) string {
 			key := cmp.Or(secretsText(c), "a Secret")
 			if strings.HasPrefix(e.Subject, "git@") {
@@ -228,6 +247,16 @@ var accessErrors = []errorRow{
 			}
 			return fmt.Sprintf("give container %s a private key from %s (defaultMode 0400), and put its public key into authorized_keys of the user there: the server also refuses keys if others may write to that file or to .ssh", c.Name, key)
 		},
+	},
+	{
+		kind:     ErrorSSHKey,
+		patterns: []errorPattern{{"load key", lazyregexp.New(`(?i)\bload key \\*"([^"\\]+)\\*": (invalid format|error in libcrypto|bad permissions|incorrect passphrase[ \w]*|invalid private key|unknown key type)`), nil}},
+		brief:    "broken SSH key",
+		describe: func(subject string) string {
+			key, reason, _ := strings.Cut(subject, ":")
+			return "SSH cannot use its private key " + wording.Join(": ", key, reason)
+		},
+		advise: keyAdvice,
 	},
 	{
 		kind: ErrorNoCredentials,
@@ -245,6 +274,8 @@ var accessErrors = []errorRow{
 		patterns: []errorPattern{
 			{" cannot ", denied, nil},
 			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)`), nil},
+			{"not authorized on", lazyregexp.New(`(not authorized on \S+ to execute command)`), nil},
+			{"to database", lazyregexp.New(`(Access denied for user '[^']*'@'[^']*' to database '[^']*')`), nil},
 			{"403 forbidden", lazyregexp.New(`(?i)(?:error|exception|failed|could not|cannot)\b.*\b(403 Forbidden)`), nil},
 			{"authorized to perform", lazyregexp.New(`(?i)\bnot authorized to perform:? ([\w:*-]+)`), nil},
 			{"does not have ", lazyregexp.New(`\bdoes not have (\S+) access\b`), nil},

@@ -79,14 +79,12 @@ var fileErrors = []errorRow{
 		kind:   ErrorOwnership,
 		casual: true,
 		patterns: []errorPattern{
-			{"not permitted", lazyregexp.New(`(?i)\bchanging ownership of '([^']+)': operation not permitted|chown ['"]?(/[^\s:'"]+)['"]?: operation not permitted`), nil},
+			{"not permitted", lazyregexp.New(`(?i)\b(?:changing (?:ownership|group) of|preserve ownership for) '([^']+)': operation not permitted|ch(?:own|grp):? ['"]?(/[^\s:'"]+)['"]?(?: failed)?: operation not permitted`), nil},
 		},
-		brief: "chown not permitted",
-		named: "it may not change the owner of %s",
-		text:  "it may not change the owner of a file",
-		advise: func(_ *KnownError, c Container) string {
-			return fmt.Sprintf("leave out the chown, as fsGroup sets the group of a volume; or run container %s as root with capability CHOWN, which NFS with root_squash does not accept", c.Name)
-		},
+		brief:  "chown not permitted",
+		named:  "it is not permitted to change the owner of %s",
+		text:   "it is not permitted to change the owner of a file",
+		advise: ownershipAdvice,
 	},
 	{
 		kind: ErrorFileMissing,
@@ -184,6 +182,7 @@ var fileErrors = []errorRow{
 			{"unknown module", lazyregexp.New(`\bunknown module: ([\w./@-]*\w)`), nil}, // k6
 			{"module not found", lazyregexp.New(`Module not found "([^"]+)"`), nil},
 			{"cannot find", lazyregexp.New(`Cannot find (?:module|package) '([^']+)'`), nil},
+			{"class ", lazyregexp.New(`\bClass ["']([\w\\]+)["'] not found`), nil},
 			{"main class", lazyregexp.New(`Could not find or load main class (\S+)`), nil},
 			{"classnotfound", lazyregexp.New(`\bClassNotFoundException: (\S+)`), nil},
 			{"cannot load such file", lazyregexp.New(`cannot load such file -- (\S+)`), nil},
@@ -282,7 +281,10 @@ func (m *Mount) executable() string {
 	if strings.HasPrefix(m.Kind, "ConfigMap ") || strings.HasPrefix(m.Kind, "Secret ") {
 		return "defaultMode: 0755 for " + m.name()
 	}
-	return "chmod +x in " + m.name() + ", which is mounted at " + m.Path
+	if m.Kind == "emptyDir" && len(m.Earlier) > 0 {
+		return fmt.Sprintf("check the mode with which init container %s writes it into %s, and whether the security of its node (SELinux, AppArmor, noexec) lets it run there", wording.Enumerate(m.Earlier, "or"), m.name())
+	}
+	return "chmod +x in " + m.name() + ", which is mounted at " + m.Path + "; if it is executable, that is mounted with noexec, and a script needs its interpreter before it"
 }
 
 // FileAdvice returns advice on a missing file, or on a pattern that matches no file, in a container with these mounts.
@@ -360,6 +362,15 @@ func accessAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf("give the user of the container access to %s: fsGroup, or runAsUser as the owner of its files", in.place(c))
 	}
 	return fmt.Sprintf("give the user of container %s access to %s, which is in no volume of the template: run it as another user (runAsUser), or mount an emptyDir there if it only has to write", c.Name, wording.Shorten(e.Subject, maxDetail))
+}
+
+// ownershipAdvice returns advice on a file whose owner cannot be changed, by the volume that has it.
+func ownershipAdvice(e *KnownError, c Container) string {
+	const leave = "leave out the change of owners (chown; cp -a and -p, rsync -a, -o and -g copy them)"
+	if in := mountOf(e.Subject, c.Mounts); in != nil && in.Kind == "nfs" {
+		return fmt.Sprintf("%s: the NFS server of %s, lets nobody change them, as with root_squash (no_root_squash in its export lets root); fsGroup has no effect there", leave, in.place(c))
+	}
+	return fmt.Sprintf("%s, as fsGroup sets the group of a volume; or run container %s as root with capability CHOWN, which NFS with root_squash does not accept", leave, c.Name)
 }
 
 // otherRootAdvice returns advice on a command that is sought in another file system: that of the node, if the container has only one

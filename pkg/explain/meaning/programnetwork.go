@@ -11,7 +11,7 @@ import (
 
 // Patterns for the subject of an error in its line, if the error's own pattern has none.
 var (
-	hostInLine    = lazyregexp.New(`(?i)(?:\bhost(?:name)?[ :=]+['"]?|server on ['"]|connecting to )([\w][\w.-]*)`)
+	hostInLine    = lazyregexp.New(`(?i)(?:\bhost(?: ?name)?[ :=]+(?:Just )?['"]?|server on ['"]|connecting to )([\w][\w.-]*)`)
 	addressInLine = lazyregexp.New(`(?:^|[\s'"(\[/@])((?:[a-z][\w.-]*|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\]):\d{2,5})\b`)
 )
 
@@ -42,7 +42,7 @@ var (
 	// AKS and OpenShift.
 	apiServer = lazyregexp.New(`^(?:kubernetes\.default\b\S*(?: .*)?$|(?:10\.(?:96|43|100|0)\.0\.1|10\.152\.183\.1|172\.(?:20|30)\.0\.1):443$)`)
 	// external matches a host outside of the cluster, by its domain.
-	external = lazyregexp.New(`^(?:(?:[\w-]+\.)+(?:com|org|net|io|dev|ai|cloud|app|co|gov|edu|de|fr|eu|uk|cn|us|sh)|(?:[\w-]+\.){2,}(?:internal|local|lan|corp|example|test))(?::\d+)?(?: |$)`)
+	external = lazyregexp.New(`^(?:(?:[\w-]+\.)+(?:com|org|net|io|dev|ai|cloud|app|co|gov|edu|de|fr|eu|uk|cn|us|sh)|(?:[\w-]+\.){2,}(?:internal|local|lan|corp|test)|(?:[\w-]+\.)+example)(?::\d+)?(?: |$)`)
 	// manyLabels matches a host with more labels than the name of a Service or of its pod has; of a Service, its domain is left out before.
 	manyLabels = lazyregexp.New(`^(?:[\w-]+\.){3,}[\w-]+(?::\d+)?(?: |$)`)
 	// private matches an address of a private network.

@@ -2,6 +2,7 @@ package meaning
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
@@ -59,3 +60,12 @@ func (c *Container) scriptText() string {
 
 // isShell reports whether a command is a shell.
 func isShell(command string) bool { return strings.HasSuffix(command, "sh") }
+
+// wrongArchitectureText describes a file that the node cannot execute. A script without its #! line cannot be executed, either.
+func wrongArchitectureText(file string) string {
+	switch path.Ext(file) {
+	case ".sh", ".bash", ".py", ".pl", ".rb", ".js":
+		return fmt.Sprintf("exec format error, the script %s has no #! line, or the image is for another architecture than the node", file)
+	}
+	return "exec format error, the image is for another architecture than the node"
+}

@@ -190,7 +190,7 @@ var quotedWord = lazyregexp.New(`["'‘\x60]([\w][\w.:/-]*)["'’\x60]`)
 // usageAdvice says where the option is that a program does not accept: in the pod template, or in a script.
 func usageAdvice(e *KnownError, c Container) string {
 	option := cmp.Or(options.Group(e.Subject), quotedWord.Group(e.Subject))
-	if option != "" && c.hasArgument(option) {
+	if option != "" && (c.hasArgument(option) || c.hasArgument("-"+option)) { // Go's flags have one or two dashes.
 		return fmt.Sprintf("correct or leave out %s in command or args of container %s; if it is right, its image has another version of the program (%s)", option, c.Name, c.Image)
 	}
 	if option == "" || len(c.Arguments) == 0 {

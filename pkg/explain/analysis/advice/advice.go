@@ -21,7 +21,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // Values are the inputs of the advice besides the facts and the failures.
@@ -181,7 +180,7 @@ func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
 		User: facts.User(in, c.Name), AlsoRoot: facts.AlsoRoot(in, c.Name),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
 		Account: facts.Account(in), Namespace: in.Job.Namespace, TriesAgain: !in.Finished(),
-		Arguments: facts.Arguments(in, c.Name),
+		Arguments: facts.Arguments(in, c.Name), Servers: facts.AskedServers(in, c.Name),
 	}
 }
 
@@ -217,19 +216,18 @@ func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
 		kind, shellWord(name), shellWord(a.Verb), shellWord(a.Resource), subject, where)
 }
 
-// remedy returns advice on an exit code, reason or error, or "", and whether it is about the pod template; known may be nil, and
-// unknown is an error that no row knows.
-func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError, unknown *meaning.Clue) (text string, ofTemplate bool) {
+// remedy returns advice on an exit code, reason or error, empty without any; known may be nil, and clue has the words of the error.
+func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError, clue *meaning.Clue) meaning.Remedy {
 	switch {
 	case c.Reason == cause.OOMKilled:
-		return memoryAdvice(in, c), true
+		return meaning.Remedy{Text: memoryAdvice(in, c), OfTemplate: true}
 	case known != nil:
-		return wording.Join("; ", errorRemedy(in, c, known), unknown.Other(known, containerOf(in, c))), known.IsOfTemplate()
+		return known.Remedy(clue, containerOf(in, c))
 	}
-	if text = words.ExitAdvice(c.Name, in.Image(c), c.ExitCode); text != "" {
-		return text, meaning.OfExit(c.ExitCode) != nil
+	if text := words.ExitAdvice(c.Name, in.Image(c), c.ExitCode); text != "" {
+		return meaning.Remedy{Text: text, OfTemplate: meaning.OfExit(c.ExitCode) != nil}
 	}
-	return unknown.Advice(containerOf(in, c))
+	return clue.Remedy(containerOf(in, c))
 }
 
 func memoryAdvice(in *facts.Facts, c *input.Container) string {

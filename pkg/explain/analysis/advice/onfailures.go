@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -120,20 +121,24 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 // onError returns advice on the error that ended the program of a container.
 func onError(in *facts.Facts, f *failures.Failure, c *input.Container) []explain.Advice {
 	known := f.KnownError(in)
-	text, ofTemplate := remedy(in, c, known, f.Unknown(in))
-	if text == "" {
+	how := remedy(in, c, known, f.Unknown(in))
+	if how.Text == "" {
 		return nil
 	}
-	out := onKnown(in, known, text)
-	if ofTemplate && !facts.ToolOf(in.Job).IsHook() {
+	out := onKnown(in, known, &how)
+	if how.OfTemplate && !facts.ToolOf(in.Job).IsHook() {
 		out = append(out, changeSource(in, "")...)
 	}
 	return out
 }
 
-// onKnown returns the advice on an error with its commands: the one that shows the object that it is about, and more if the error needs it.
-func onKnown(in *facts.Facts, known *meaning.KnownError, text string) []explain.Advice {
-	out := append(advise(text, errorCommand(in, known)), onUnreachable(in, known)...)
+// onKnown returns the advice on an error with its commands: the one that shows the object or the log that it is about, and more if the
+// error needs it; nil without advice.
+func onKnown(in *facts.Facts, known *meaning.KnownError, how *meaning.Remedy) []explain.Advice {
+	if how.Text == "" {
+		return nil
+	}
+	out := append(advise(how.Text, cmp.Or(serverLog(in, how.Server), errorCommand(in, known))), onUnreachable(in, known)...)
 	if text := known.DeleteLeftover(); text != "" {
 		out = append(out, advise(text, kubectl(in.Job, "delete %s %s", shellWord(known.Leftover.Resource), shellWord(known.Leftover.Name)))...)
 	}
@@ -235,17 +240,15 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 	case r.Exit == nil:
 		return nil
 	}
-	if text, _ := remedy(in, &input.Container{Name: r.Exit.Container, Ended: true, ExitCode: r.Exit.ExitCode, Reason: r.Exit.Reason}, nil, &meaning.Clue{}); text != "" {
-		return advise(text, "")
-	}
-	return nil
+	how := remedy(in, &input.Container{Name: r.Exit.Container, Ended: true, ExitCode: r.Exit.ExitCode, Reason: r.Exit.Reason}, nil, &meaning.Clue{})
+	return onKnown(in, nil, &how)
 }
 
 // onTemplate returns the advice to correct the CronJob that created a Job with failures, or what a program creates its Jobs from, unless
 // the Job has advice on that.
 func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Advice) []explain.Advice {
 	if t := facts.ToolOf(in.Job); t != nil && t.Source != "" && in.Decision.Failing() {
-		if slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.OfSource }) {
+		if slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.OfSource }) || isElsewhere(in, failed.Example) {
 			return nil
 		}
 		return changeSource(in, "if the cause is in the pod template, ")
@@ -257,6 +260,14 @@ func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Ad
 	out := advise(words.ChangeCronJob(o.Name, facts.ToolOfCronJob(in.Job)), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
 	out[0].OfOwner = true
 	return out
+}
+
+// isElsewhere reports whether the cause of a failure, which may be nil, is most likely not in the pod template.
+func isElsewhere(in *facts.Facts, f *failures.Failure) bool {
+	if f == nil || f.Container() == nil || f.Container().NeverStarted() {
+		return false
+	}
+	return remedy(in, f.Container(), f.KnownError(in), f.Unknown(in)).Elsewhere
 }
 
 // onLimit returns advice on the limit that ended the Job.

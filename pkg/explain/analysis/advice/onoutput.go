@@ -41,9 +41,8 @@ func onSilence(in *facts.Facts, c *input.Container) []explain.Advice {
 // onErrorInOutput returns advice on an error in the log of a container that has not failed, and on the command that hides it.
 func onErrorInOutput(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
 	c := &input.Container{Name: p.Container, ExitCode: 1}
-	if text, _ := remedy(in, c, p.Start.Error, &meaning.Clue{Words: p.Run.LastLine, Log: in.LogOf(p.Pods[0], p.Container)}); text != "" {
-		out = onKnown(in, p.Start.Error, text)
-	}
+	how := remedy(in, c, p.Start.Error, &meaning.Clue{Words: p.Run.LastLine, Log: in.LogOf(p.Pods[0], p.Container)})
+	out = onKnown(in, p.Start.Error, &how)
 	switch {
 	case p.Kind != explain.ProblemErrorHidden:
 	case p.Asked == "":
@@ -114,4 +113,17 @@ func serviceCommand(in *facts.Facts, host string, pods bool) string {
 		format = "get endpointslices -l kubernetes.io/service-name=%s"
 	}
 	return explain.Kubectl(cmp.Or(namespace, in.Job.Namespace), format, shellWord(service))
+}
+
+// serverLog returns the command that prints the end of the log of a server in the cluster, "" for other hosts.
+func serverLog(in *facts.Facts, host string) string {
+	service, namespace := meaning.ServiceOf(host)
+	of := "service/" + service
+	if pod, _ := meaning.PodOf(host); pod != "" {
+		of = pod
+	}
+	if service == "" {
+		return ""
+	}
+	return explain.Kubectl(cmp.Or(namespace, in.Job.Namespace), "logs %s --tail=50", shellWord(of))
 }

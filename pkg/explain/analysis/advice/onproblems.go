@@ -110,7 +110,7 @@ func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	}
 	to := ""
 	switch {
-	case p.Kind == explain.ProblemCrashLoop && p.Start.Error.IsElsewhere():
+	case p.Kind == explain.ProblemCrashLoop && loopRemedy(in, p).Elsewhere:
 		return skip
 	case p.Start.Reason == explain.InvalidImageName:
 		to = "to correct the name of the image, "
@@ -125,13 +125,16 @@ func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 // isOfTemplate reports whether the last end of the container shows that the pod template has to change: its command, or its
 // memory limit. Any other cause may be in what the program works with.
 func isOfTemplate(in *facts.Facts, p *explain.Problem) bool {
-	e, c := p.Run.Exit, loopOf(in, p)
-	if c != nil {
-		if _, ofTemplate := remedy(in, c, p.Start.Error, unknownOf(in, p)); ofTemplate {
-			return true
-		}
+	e := p.Run.Exit
+	return loopRemedy(in, p).OfTemplate || p.Run.MemoryLimit != nil || e != nil && (meaning.OfExit(e.ExitCode) != nil || cause.NeverRan(e.Reason))
+}
+
+// loopRemedy returns the remedy for the error of a container in a crash loop, empty for other problems.
+func loopRemedy(in *facts.Facts, p *explain.Problem) (none meaning.Remedy) {
+	if c := loopOf(in, p); c != nil {
+		return remedy(in, c, p.Start.Error, unknownOf(in, p))
 	}
-	return p.Run.MemoryLimit != nil || e != nil && (meaning.OfExit(e.ExitCode) != nil || cause.NeverRan(e.Reason))
+	return none
 }
 
 // changeSource returns the advice to change what creates the Job, if a tool or an owner does; to begins the advice.
@@ -186,9 +189,8 @@ func onLoopLog(in *facts.Facts, p *explain.Problem, command string) []explain.Ad
 // onRestarted returns advice on the error of a container that failed and runs again.
 func onRestarted(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
 	if pod := activePod(in, p.Pods[0]); pod != nil {
-		if text, _ := remedy(in, in.Restarted(pod), p.Start.Error, unknownOf(in, p)); text != "" {
-			out = onKnown(in, p.Start.Error, text)
-		}
+		how := remedy(in, in.Restarted(pod), p.Start.Error, unknownOf(in, p))
+		out = onKnown(in, p.Start.Error, &how)
 	}
 	return append(out, adviseLogs(words.PodAdvice(explain.ProblemCrashLoop), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))...)
 }
@@ -196,9 +198,8 @@ func onRestarted(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.
 // onLoop returns advice on the error of a container in a crash loop, and on the fields because of which the loop has no end.
 func onLoop(in *facts.Facts, p *explain.Problem) (out []explain.Advice) {
 	if c := loopOf(in, p); c != nil && c.Ended && !facts.IsStopped(c) {
-		if text, _ := remedy(in, c, p.Start.Error, unknownOf(in, p)); text != "" {
-			out = onKnown(in, p.Start.Error, text)
-		}
+		how := remedy(in, c, p.Start.Error, unknownOf(in, p))
+		out = onKnown(in, p.Start.Error, &how)
 	}
 	if text := words.EndLoop(p); text != "" {
 		out = append(out, advise(text, "")...)

@@ -241,6 +241,8 @@ func (in *Facts) Mounts(name string) (all []meaning.Mount) {
 			case v.Name != m.Name:
 			case v.EmptyDir != nil:
 				mount.Kind = "emptyDir"
+			case v.NFS != nil:
+				mount.Kind = "nfs"
 			case v.ConfigMap != nil:
 				mount.Kind, mount.ReadOnly = "ConfigMap "+v.ConfigMap.Name, true
 			case v.Secret != nil:

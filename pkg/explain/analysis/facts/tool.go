@@ -85,7 +85,8 @@ func isOfArgoCD(object metav1.Object) bool {
 func helmOf(object metav1.Object) *explain.Tool {
 	labels, annotations := object.GetLabels(), object.GetAnnotations()
 	hooks := hooksIn(annotations[helmHook])
-	if len(hooks) == 0 && annotations[helmRelease] == "" && !strings.EqualFold(labels[explain.ManagedByLabel], "Helm") {
+	by := labels[explain.ManagedByLabel] // Tiller is a part of Helm 2.
+	if len(hooks) == 0 && annotations[helmRelease] == "" && !strings.EqualFold(by, "Helm") && !strings.EqualFold(by, "Tiller") {
 		return nil
 	}
 	t := &explain.Tool{Name: explain.ToolHelm, Hooks: hooks, Weight: weightIn(annotations[helmWeight])}

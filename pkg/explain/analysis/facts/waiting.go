@@ -42,7 +42,7 @@ func selectorText(pod *corev1.PodSpec) string {
 var servers = []*lazyregexp.Regexp{
 	lazyregexp.New(`\bnc (?:-\S+ (?:\d+ )?)*([A-Za-z][\w.-]*) (\d+)`),
 	lazyregexp.New(`\b(?:nslookup|getent (?:hosts|ahosts)|dig(?: \+\S+)*|ping(?: -\S+(?: \d+)?)*) ([A-Za-z][\w-]*(?:\.[\w-]+)*)`),
-	lazyregexp.New(`\b(?:pg_isready|psql|mysqladmin|mysql|mariadb-admin|mariadb|redis-cli)\b[^;|&\n]*? (?:-h ?|--host[= ])["']?([A-Za-z][\w.-]*)["']?(?:[^;|&\n]*? (?:-p ?|-P ?|--port[= ])["']?(\d+))?`),
+	lazyregexp.New(`\b(?:pg_isready|psql|pg_dump|pg_dumpall|pg_restore|mysqldump|mysqladmin|mysql|mariadb-admin|mariadb|redis-cli)\b[^;|&\n]*? (?:-h ?|--host[= ])["']?([A-Za-z][\w.-]*)["']?(?:[^;|&\n]*? (?:-p ?|-P ?|--port[= ])["']?(\d+))?`),
 	lazyregexp.New(`\bwait-for(?:-it)?(?:\.sh)? (?:-\S+ (?:\d+ )?)*([A-Za-z][\w.-]*):(\d+)`),
 	lazyregexp.New(`\b(?:curl|wget)\b[^;|&\n]*? ["']?https?://([A-Za-z][\w.-]*)(?::(\d+))?`),
 	lazyregexp.New(`\bwait-for-port\b[^;|&\n]*? --host[= ]([A-Za-z][\w.-]*)(?:[^;|&\n]* (\d+))?`),
@@ -72,6 +72,15 @@ func ServersOf(in *Facts, container string) (all []string) {
 				all = append(all, server)
 			}
 		}
+	}
+	return all
+}
+
+// AskedServers returns the servers that the commands of a container and of the init containers of the Job's template ask for.
+func AskedServers(in *Facts, container string) []string {
+	all := ServersOf(in, container)
+	for i := range in.Spec.Template.Spec.InitContainers {
+		all = append(all, ServersOf(in, in.Spec.Template.Spec.InitContainers[i].Name)...)
 	}
 	return all
 }

@@ -1,0 +1,282 @@
+package meaning
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// Remedy is advice on an error of a program.
+type Remedy struct {
+	Text string
+	// OfTemplate reports whether the pod template has to change, Elsewhere whether its cause is most likely not there.
+	OfTemplate, Elsewhere bool
+	// Server is the host of the server whose log has the cause, "" for other errors.
+	Server string
+}
+
+// peer is a server that a program works with: its host, and where the pod template names it; both may be unknown. Product is what it runs.
+type peer struct{ host, place, product string }
+
+// name returns the host with its product, or the one of them that is known.
+func (p *peer) name() string {
+	switch {
+	case p.host == "" && p.product == "":
+		return "the server"
+	case p.host == "":
+		return "the " + p.product + " server"
+	case p.product == "" || strings.Contains(strings.ToLower(p.host), strings.ToLower(p.product)):
+		return wording.Shorten(p.host, maxDetail)
+	}
+	return wording.Shorten(p.host, maxDetail) + wording.InBrackets(p.product)
+}
+
+// check is advice on a server that does not do what the program asks of it; or is an alternative, or "".
+func (p *peer) check(or string) string {
+	text := "check whether " + p.name() + " is ready, and read its log"
+	if isExternal(p.host) {
+		text = "check whether the pod may reach " + p.name() + ", which is outside of the cluster, and whether that works"
+	}
+	if text += or; p.place != "" {
+		text += "; if the program needs another server, correct " + p.place
+	}
+	return text
+}
+
+// products are programs that Jobs work with: what is in their errors, and in the names of their hosts and of variables for them; isWeb
+// reports whether they answer with a status of HTTP.
+var products = []struct {
+	name          string
+	isWeb         bool
+	words, places *lazyregexp.Regexp
+}{
+	{"ClickHouse", true, lazyregexp.New(`(?i)clickhouse|\bDB::Exception`), lazyregexp.New(`(?i)clickhouse`)},
+	{"PostgreSQL", false, lazyregexp.New(`(?i)postgres|psycopg|\bpsql\b|PSQLException|\bPG::|\bpg_|\bpgx|npgsql`), lazyregexp.New(`(?i)postgres|(?:^|[^a-z])(?:pg|db)|database|datasource`)},
+	{"MySQL", false, lazyregexp.New(`(?i)mysql|mariadb|\bERROR \d{4} \(|\bError \d{4} \(\w{5}\)`), lazyregexp.New(`(?i)mysql|mariadb|(?:^|[^a-z])db|database|datasource`)},
+	{"SQL Server", false, lazyregexp.New(`(?i)SqlClient|SQL Server|mssql`), lazyregexp.New(`(?i)sql|(?:^|[^a-z])db|database|connectionstring`)},
+	{"Oracle", false, lazyregexp.New(`\bORA-\d{5}`), lazyregexp.New(`(?i)oracle|(?:^|[^a-z])(?:ora|db)|database|datasource`)},
+	{"MongoDB", false, lazyregexp.New(`(?i)mongo`), lazyregexp.New(`(?i)mongo`)},
+	{"Redis", false, lazyregexp.New(`(?i)redis|\bCLUSTERDOWN\b`), lazyregexp.New(`(?i)redis|valkey`)},
+	{"Elasticsearch", true, lazyregexp.New(`(?i)elasticsearch|opensearch|master_not_discovered`), lazyregexp.New(`(?i)elastic|opensearch|(?:^|_)ES(?:_|$)`)},
+	{"Kafka", false, lazyregexp.New(`(?i)kafka`), lazyregexp.New(`(?i)kafka|broker|bootstrap`)},
+	{"RabbitMQ", false, lazyregexp.New(`(?i)rabbit|\bamqp`), lazyregexp.New(`(?i)rabbit|amqp`)},
+	{"Cassandra", false, lazyregexp.New(`(?i)cassandra|\bcql\b|scylla`), lazyregexp.New(`(?i)cassandra|scylla`)},
+	{"Keycloak", true, lazyregexp.New(`(?i)keycloak|\bd\.a\.k\.`), lazyregexp.New(`(?i)keycloak`)},
+	{"Vault", true, lazyregexp.New(`(?i)vault`), lazyregexp.New(`(?i)vault`)},
+	{"etcd", false, lazyregexp.New(`\betcdserver\b`), lazyregexp.New(`(?i)etcd`)},
+	{"MinIO", true, lazyregexp.New(`(?i)minio|\bmc: `), lazyregexp.New(`(?i)minio|(?:^|_)S3`)},
+}
+
+var (
+	// urlServer matches the server of a URL, noServerURL the schemes of URLs that have none, hostAndPort a value that is one, and
+	// connectionPart the one in a list of names and values.
+	urlServer      = lazyregexp.New(`(?:\b[a-z][\w+.-]*://(?:[^\s/@"']*@)?|:thin:@(?://)?)\(?([a-zA-Z][\w.-]*\w(?::\d+)?|\d+\.\d+\.\d+\.\d+(?::\d+)?)`)
+	noServerURL    = lazyregexp.New(`\b(?:s3a?|gs|gcs|file|abfss?|wasbs?|hdfs|classpath|filesystem|azure|oci|docker)://\S*`)
+	hostAndPort    = lazyregexp.New(`^([a-zA-Z][\w.-]*:\d{2,5})(?:,|$)`)
+	connectionPart = lazyregexp.New(`(?i)(?:^|[; ])(?:server|data source|host)=([a-z][\w.-]*)`)
+	// hostVariable matches the names of variables, and hostOption the options, whose values are hosts.
+	hostVariable = lazyregexp.New(`(?:^|_)(?:HOST(?:NAME)?S?|SERVERS?|ADDR(?:ESS(?:ES)?)?|ENDPOINTS?|BROKERS?)$`)
+	hostOption   = lazyregexp.New(`^(?:-h|-H|-S|--(?:host(?:name)?|server|endpoint|ep|address|addr|brokers?|bootstrap-server))$`)
+	hostName     = lazyregexp.New(`^[a-z][\w.-]*$`)
+	// proxyVariable matches variables about all servers.
+	proxyVariable = lazyregexp.New(`(?i)proxy`)
+)
+
+// hostIn returns the server of the first URL in a text that has one, "" without any.
+func hostIn(text string) string { return urlServer.Group(noServerURL.ReplaceAllString(text, "")) }
+
+// peers returns the servers that the pod template names for a container, outside of its pod.
+func (c *Container) peers() (all []peer) {
+	add := func(host, place string) {
+		if host != "" && !ownPod.MatchString(host) && !slices.ContainsFunc(all, func(p peer) bool { return p.host == host }) {
+			all = append(all, peer{host: host, place: place})
+		}
+	}
+	for i := range c.Variables {
+		v := &c.Variables[i]
+		host := cmp.Or(hostIn(v.Value), hostAndPort.Group(v.Value), connectionPart.Group(v.Value))
+		if host == "" && hostVariable.MatchString(v.Name) && hostName.MatchString(v.Value) {
+			host = v.Value
+		}
+		if !proxyVariable.MatchString(v.Name) {
+			add(host, "variable "+v.Name+" of container "+c.Name)
+		}
+	}
+	arguments := "the command or args of container " + c.Name
+	for i, argument := range c.Arguments {
+		for _, m := range urlServer.FindAllStringSubmatch(noServerURL.ReplaceAllString(argument, ""), -1) {
+			add(m[1], arguments)
+		}
+		if add(hostAndPort.Group(argument), arguments); i > 0 && hostOption.MatchString(c.Arguments[i-1]) && hostName.MatchString(argument) {
+			add(argument, arguments)
+		}
+	}
+	for _, server := range c.Servers {
+		add(server, "")
+	}
+	return all
+}
+
+// label returns the first part of the name of a host, "" if it is an address or too short to be a word.
+func (p *peer) label() string {
+	const least = 3
+	label, _, _ := strings.Cut(p.host, ".")
+	if label, _, _ = strings.Cut(label, ":"); len(label) < least || !hostName.MatchString(strings.ToLower(label)) {
+		return ""
+	}
+	return strings.ToLower(label)
+}
+
+// webServer returns the server that answered with a status of HTTP.
+func (q *Clue) webServer(c *Container) peer {
+	_, host := q.status()
+	found, named := q.server(c)
+	if !named && found.product == "" && found.isOf(func(isWeb bool) bool { return !isWeb }) {
+		found = peer{}
+	}
+	if host != "" {
+		found = peer{host: host}
+	}
+	return found
+}
+
+// server returns the server that the error is about: the one of the template that it names, or that runs the product which it names; the
+// one to which the log says that the program connected; or the only one of the template. What is unknown of it is "".
+func (q *Clue) server(c *Container) (found peer, named bool) {
+	all := c.peers()
+	if p := lists.First(all, q.names); p != nil {
+		return *p, true
+	}
+	if host := hostIn(q.Words); host != "" && !ownPod.MatchString(host) {
+		return peer{host: host}, true
+	}
+	found.product = q.product()
+	switch p := lists.First(all, func(p *peer) bool { return p.runs(found.product) }); {
+	case p != nil:
+		found.host, found.place = p.host, p.place
+	case q.connected() != "":
+		found.host = q.connected()
+	case len(all) == 1 && (found.product == "" || !all[0].isOf(func(bool) bool { return true })):
+		found.host, found.place = all[0].host, all[0].place
+	}
+	return found, false
+}
+
+// names reports whether the error names the server.
+func (q *Clue) names(p *peer) bool {
+	host, _, _ := strings.Cut(p.host, ":")
+	return hasWord(q.Words, host) || p.label() != "" && hasWord(strings.ToLower(q.Words), p.label())
+}
+
+// product returns the product that the error names, "" without any.
+func (q *Clue) product() string {
+	for i := range products {
+		if products[i].words.MatchString(q.Words) {
+			return products[i].name
+		}
+	}
+	return ""
+}
+
+// runs reports whether the name of the host, or of its variable, names a product.
+func (p *peer) runs(product string) bool {
+	for i := range products {
+		if of := &products[i]; of.name == product {
+			return of.places.MatchString(p.host) || of.places.MatchString(p.place)
+		}
+	}
+	return false
+}
+
+// connected returns the server to which the program connected, as its log says; "" if it does not.
+func (q *Clue) connected() string {
+	for _, line := range q.Log {
+		host := addressInLine.Group(line)
+		if strings.Contains(strings.ToLower(line), "connect") && host != "" && !sourceLine.MatchString(host) && !ownPod.MatchString(host) {
+			return host
+		}
+	}
+	return ""
+}
+
+// isOf reports whether the name of the host, or of its variable, names a product of this kind.
+func (p *peer) isOf(kind func(isWeb bool) bool) bool {
+	for i := range products {
+		of := &products[i]
+		if (of.places.MatchString(p.host) || of.places.MatchString(p.place)) && kind(of.isWeb) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasWord reports whether a text has a word that is no part of a longer one.
+func hasWord(text, word string) bool {
+	before, after, found := strings.Cut(text, word)
+	return found && word != "" && !endsInWord(before) && !startsWithWord(strings.TrimLeft(after, "."))
+}
+
+// serverError matches the errors with which servers answer, in the words of their clients.
+var serverError = lazyregexp.New(`\bDB::Exception\b|\bSQLSTATE\b|\bP?SQL\w*(?:Exception|Error)\b|\bSqlException\b|\bPG::\w+|\bpsycopg\d?\.|\bOperationalError\b|\bDatabase(?:Error|Exception)\b|\bServerError\b|` +
+	`\[PostgreSQL error\]|\bORA-\d{5}|\bERROR \d{4} \(|\bError \d{4} \(\w{5}\)|\bMongo\w*Error\b|\bCLUSTERDOWN\b|\betcdserver\b|\bXMinio\w+|\bmaster_not_discovered|\bcode: \d{2,4}, message: `)
+
+// failedServer is the clue of an error of a server: what it answers, or that it does not answer.
+func failedServer(q *Clue, c *Container) Remedy {
+	found, named := q.server(c)
+	code, _ := q.status()
+	answers, silent := serverError.MatchString(q.Words), noServer.MatchString(q.Words)
+	switch {
+	case answers && silent:
+		return found.remedy(found.check(", or give the program more time for it, by its own option"))
+	case strings.HasPrefix(code, "5") && !answers:
+		found = q.webServer(c)
+		return found.remedy(wording.Insert(ofServer, "{server}", found.name()))
+	case answers:
+		return found.remedy(wording.Insert(ofServer, "{server}", found.name()))
+	case found.host != "" && (named || silent):
+		return found.remedy(found.check(""))
+	}
+	return Remedy{}
+}
+
+// remedy returns advice about the server.
+func (p *peer) remedy(text string) Remedy { return Remedy{Text: text, Elsewhere: true, Server: p.host} }
+
+// ofPeer returns the remedy for a connection that failed, if the error has only the address of the server and the template its name; empty
+// for other errors.
+func (e *KnownError) ofPeer(q *Clue, c *Container) (none Remedy) {
+	isAddress := address.MatchString(e.Subject) && !ownPod.MatchString(e.Subject) && !e.IsOfAPIServer()
+	if !slices.Contains([]ErrorKind{ErrorConnectionRefused, ErrorNoConnection, ErrorTimeout, ErrorNoRoute}, e.Kind) || !isAddress && e.Subject != "" {
+		return none
+	}
+	_, port, _ := strings.Cut(e.Subject, ":")
+	found, _ := q.server(c)
+	for _, p := range c.peers() {
+		if port != "" && strings.HasSuffix(p.host, ":"+port) {
+			found = p
+		}
+	}
+	if found.host == "" || address.MatchString(found.host) {
+		return none
+	}
+	return Remedy{Text: found.check(""), Server: found.host}
+}
+
+// migrates matches the names and commands of programs that create what a database lacks.
+var migrates = lazyregexp.New(`(?i)migrat|schema|db[:_-](?:init|setup|prepare|seed)|alembic|flyway|liquibase|bootstrap`)
+
+// ofMigration returns the remedy for something that a database lacks, of a program that should create it itself; empty for other errors.
+func (e *KnownError) ofMigration(q *Clue, c *Container) (none Remedy) {
+	kind, _, _ := strings.Cut(strings.ToLower(e.Subject), " ")
+	if e.Kind != ErrorObjectMissing || !slices.Contains([]string{"table", "relation", "column", "no", "unknown", "type", "index", "view", "schema"}, kind) ||
+		strings.HasPrefix(e.Subject, "Unknown database") || !migrates.MatchString(c.Name+" "+strings.Join(c.Arguments, " ")) {
+		return none
+	}
+	found, _ := q.server(c)
+	text := "container " + c.Name + " is the migration that creates it: look at " + found.name() + ", where an earlier step may have failed, or run on another server, database or schema" + wording.InBrackets(c.connection())
+	return found.remedy(text)
+}
