@@ -211,8 +211,8 @@ var images = []row[TroubleKind]{
 		kind:     RegistryOfService,
 		patterns: re(`lookup (?P<name>\S+\.svc(?:\.\S+?)?|\S+\.cluster\.local)\.?(?: on \S+)?: `),
 		brief:    "registry is a Service",
-		text:     "cannot be pulled: its registry is a Service, and nodes do not use the cluster's DNS",
-		advice:   "name the registry as the nodes can resolve it: by an ingress, or by localhost and a NodePort of its Service; or give the container runtime of the nodes a mirror for {name} (hosts.toml, registries.yaml)",
+		text:     "cannot be pulled: nodes cannot resolve its registry, a Service",
+		advice:   "name the registry as the nodes can resolve it, as they do not use the DNS of the cluster: by an ingress, or by localhost and a NodePort of its Service; or give the container runtime of the nodes a mirror for {name} (hosts.toml, registries.yaml)",
 	},
 	{
 		kind: Unauthorized,

@@ -267,8 +267,8 @@ func (t *Trouble) fill(template, volume string) string {
 	if t.Name != "" {
 		network, service, inService, inBrackets = "network plugin "+t.Name, "its Service "+t.Name, " (Service "+t.Name+")", " ("+t.Name+")"
 	}
-	if account := AccountOfToken(t.Volume); account != "" {
-		ofAccount = ", the token of ServiceAccount " + account
+	if AccountOfToken(t.Volume) != "" {
+		ofAccount = ", the token of its ServiceAccount,"
 	}
 	return wording.Insert(template, append(t.Pod.words(),
 		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{detail}", wording.Shorten(t.Detail, maxDetail), "{(detail)}", wording.InBrackets(t.Detail), "{volume}", volume, "{its name}", t.Volume, "{of account}", ofAccount,

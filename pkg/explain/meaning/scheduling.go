@@ -425,7 +425,7 @@ func (u *Unfit) fill(template string, claims []Claim) string {
 	} else if u.Rule != "" {
 		selector = "node affinity (" + u.Rule + ")"
 	}
-	return wording.Insert(template, "{name}", u.Name, "{(rule)}", wording.InBrackets(u.Rule), "{ name}", spaced(u.Name), "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning)
+	return wording.Insert(template, "{pinned}", u.Pinned, "{name}", u.Name, "{(rule)}", wording.InBrackets(u.Rule), "{ name}", spaced(u.Name), "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning)
 }
 
 // assigned is the scheduler's message about a pod that it has assigned to a node.

@@ -36,6 +36,8 @@ func Sentences(all []Unfit, claims []Claim, one, many string) (out []string) {
 			is := r.nodes
 			if t := u.stateTaint(); t != nil {
 				is, _ = u.byState(t)
+			} else if u.IsForOthers() {
+				is = [2]string{"is not {pinned} (node affinity)", "are not {pinned} (node affinity)"}
 			}
 			out = append(out, u.fill(nodes+" "+wording.Form(u.Nodes, is[0], is[1]), claims))
 		}

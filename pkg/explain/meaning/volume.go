@@ -384,7 +384,7 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		kind:     VolumeGone,
 		patterns: re(`cannot find volume "(?P<volume>[^"]+)" to mount into container`),
 		brief:    "volume not mounted",
-		text:     "{node} has not mounted its volume {its name}{of account}",
+		text:     "volume {its name}{of account} is not mounted",
 		advice:   "delete the pod, which then counts as failed: the next one mounts its volumes again; if that does not help, the log of the kubelet on {node} says why volume {its name} is not mounted",
 	},
 	{
