@@ -31,7 +31,7 @@ type Env struct {
 	Ticker   func(time.Duration) (ticks <-chan time.Time, stop func()) // nil for time's own
 	Timer    func(d time.Duration, fire func()) (stop func())          // nil for time's own
 
-	// SetGCPercent and SetMemoryLimit are those of package debug; nil in tests, where a process runs many verbs.
+	// SetGCPercent and SetMemoryLimit are functions of package debug; nil in tests, where a process runs many verbs.
 	SetGCPercent   func(percent int) (before int)
 	SetMemoryLimit func(bytes int64) (before int64)
 }

@@ -52,7 +52,7 @@ func TestErrorThatARunningContainerRepeatsIsInTheFirstSentence(t *testing.T) {
 func TestErrorOfACompleteJobIsInTheFirstSentence(t *testing.T) {
 	log := []string{`Exception in thread "main" com.example.ParameterException: The following option is required: [-c | --cluster]`, "\tat com.example.Main.main(Main.java:1)"}
 	for _, tc := range []struct {
-		args, hidden string // hidden is "-" if the exit code of the program is that of the container
+		args, hidden string // hidden is "-" if no command hides the exit code of the program
 		log          []string
 	}{
 		{"bin/setup || true;", "|| true", log},
