@@ -243,8 +243,11 @@ func (p *Problem) AddPod(name string) {
 	}
 }
 
-// TokenOf returns the ServiceAccount whose generated token the pods need and that does not exist; "" if they need no such Secret.
+// TokenOf returns the ServiceAccount whose generated token the pods need and do not get; "" if they need no such Secret.
 func (p *Problem) TokenOf() string {
+	if t := p.Start.Trouble; t != nil && t.Kind == meaning.VolumeGone {
+		return meaning.AccountOfToken(t.Volume)
+	}
 	if kind, name := p.MissingObject(); kind == "Secret" {
 		return meaning.AccountOfToken(name)
 	}

@@ -48,6 +48,9 @@ func PodOf(pod *corev1.Pod) *Pod {
 // nothingUnusual is shared by most pods. It is never changed.
 var nothingUnusual Unusual
 
+// skipped is the reason of YuniKorn for a pod whose queue has no quota left.
+const skipped = "SchedulingSkipped"
+
 func (u *Unusual) isEmpty() bool {
 	return u.DeletedAt.IsZero() && u.Message == "" && u.StatusReason == "" && u.Unschedulable == "" && u.Disruption == "" &&
 		u.DisruptionMessage == "" && len(u.Gates) == 0 && len(u.ForeignFinalizers) == 0 && len(u.Lineup) == 0
@@ -112,7 +115,7 @@ func (u *Unusual) noteConditions(pod *corev1.Pod) {
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
 		switch {
-		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable:
+		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && (c.Reason == corev1.PodReasonUnschedulable || c.Reason == skipped):
 			u.Unschedulable, u.UnscheduledSince = CutText(cmp.Or(c.Message, c.Reason)), c.LastTransitionTime.Time
 		case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:
 			u.Disruption, u.DisruptionMessage = c.Reason, CutText(c.Message)

@@ -51,6 +51,11 @@ var catalogReaders = map[string]func(reason, message string) catalogAnswer{
 	},
 	"start": func(reason, message string) catalogAnswer {
 		e, text := StartErrorIn(message), fmt.Sprintf("container main cannot be started (%s): ", reason)
+		if t := OfContainer(message); t != nil && slices.Contains(nodeKinds(), t.Kind) {
+			return answerOf(t, nodeLimits, message, text)
+		} else if t != nil {
+			return answerOf(t, volumes, message, text)
+		}
 		if e == nil {
 			return catalogAnswer{kind: "quoted", sentence: text + wording.Shorten(message, 160)}
 		}

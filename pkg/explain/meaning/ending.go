@@ -352,6 +352,7 @@ func (e *Ending) fill(template string) string {
 // predicates are the meanings of checks of the kubelet, whose messages only name them.
 var predicates = map[string]string{
 	"NodePorts": "another pod on the node has its hostPort", "NodeAffinity": "the node's labels do not match its nodeSelector or affinity",
+	"TaintToleration": "the node has a taint that it does not tolerate",
 }
 
 func always(advice string) func(*Ending, string) string {

@@ -20,6 +20,7 @@ const (
 	NotOnNode          TroubleKind = "NotOnNode"          // the image is not on the node, and imagePullPolicy is Never
 	Unreachable        TroubleKind = "Unreachable"        // the registry does not answer
 	RegistryUnknown    TroubleKind = "RegistryUnknown"    // the host name of the registry has no address
+	RegistryOfService  TroubleKind = "RegistryOfService"  // the registry is named as a Service, which nodes do not know
 	RegistryPlain      TroubleKind = "RegistryPlain"      // the registry has no TLS
 	RegistryTLS        TroubleKind = "RegistryTLS"        // the registry's certificate is not accepted
 	RegistryFails      TroubleKind = "RegistryFails"      // the registry responds with an internal error
@@ -34,6 +35,11 @@ const (
 	NoDiskSpace        TroubleKind = "NoDiskSpace"        // the node has no disk space for the image
 	PullsThrottled     TroubleKind = "PullsThrottled"     // the kubelet limits the rate of pulls
 	WindowsImage       TroubleKind = "WindowsImage"       // the image is not for the Windows of the node
+	NotOfficial        TroubleKind = "NotOfficial"        // Docker Hub has no official image of the name
+	PublicDenied       TroubleKind = "PublicDenied"       // a registry that is public denies the node access
+	UnpackDenied       TroubleKind = "UnpackDenied"       // the node may not set what a layer has
+	DiskFails          TroubleKind = "DiskFails"          // the disk of the node fails
+	PullCanceled       TroubleKind = "PullCanceled"       // the pull took too long, or the container runtime was restarted
 	Unexplained        TroubleKind = "Unexplained"        // the image is not pulled, and no message says why
 	Image              TroubleKind = "Image"              // other trouble with an image
 )
@@ -131,6 +137,41 @@ var images = []row[TroubleKind]{
 		advice:   "let the nodes download from {name}: a proxy, a firewall or an expired signature (the clock of {node}) may be in the way" + retried,
 	},
 	{
+		kind:     NotOfficial,
+		patterns: re(`pull access denied for [^/\s,]+,`, `"docker\.io/library/[^"]+": .*(?:pull access denied|insufficient_scope|authorization failed)`),
+		brief:    "image not found",
+		text:     "cannot be pulled: Docker Hub has no official image of its name, which has no registry",
+		advice:   "give the name of the image with its registry; or, if it was built locally, load it onto {node} ({load}), and leave imagePullPolicy IfNotPresent" + retried,
+	},
+	{
+		kind:     PublicDenied,
+		patterns: re(`(?i)(?P<name>registry\.k8s\.io|k8s\.gcr\.io)/\S+.*\b(?:403|forbidden)\b`, `(?i)/k8s-artifacts-prod/\S+.*\b(?:403|forbidden)\b`),
+		brief:    "access denied",
+		text:     "cannot be pulled: its registry, which is public, denies {node} access",
+		advice:   "pull it from a mirror, or copy it to a registry of your own: the registry, or a proxy before it, blocks the address of {node}, so that credentials do not help" + retried,
+	},
+	{
+		kind:     UnpackDenied,
+		patterns: re(`failed to (?:extract|apply) layer .*: operation not permitted`, `(?i)error processing tar file.*: (?:operation not permitted|lchown .*: invalid argument)`),
+		brief:    "unpacking denied",
+		text:     "cannot be unpacked: {node} may not set owners, capabilities or devices of its files",
+		advice:   "run another version of the image, or have the pod run on a node that is not rootless, nor in a container: there, not all that a layer has can be set",
+	},
+	{
+		kind:     DiskFails,
+		patterns: re(`(?P<detail>/var/lib/\S+: (?:input/output error|read-only file system))`),
+		brief:    "node's disk fails",
+		text:     "cannot be unpacked: the disk of {node} fails",
+		advice:   "check the disk of {node}, and the space on the volume of its images (dmesg, df), or have the pod run on another one" + retried,
+	},
+	{
+		kind:     PullCanceled,
+		patterns: re(`context canceled$`),
+		brief:    "pull canceled",
+		text:     "is not pulled yet: its node canceled the attempt, which took too long or was interrupted",
+		advice:   "check how fast {node} downloads from {registry}; have the image on the nodes before, or run a smaller one" + retried,
+	},
+	{
 		kind:     RegistryPlain,
 		patterns: re(`server gave HTTP response to HTTPS client`),
 		brief:    "registry without TLS",
@@ -152,7 +193,7 @@ var images = []row[TroubleKind]{
 		kind: Unreachable,
 		patterns: re(`(?:"https?://(?P<name>[^/"]+)/[^"]*".*?)?(?P<detail>dial tcp \S+ (?:connect: )?[a-z/ ]+)$`, `no such host|in name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|`+
 			`TLS handshake timeout|connection reset|context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`),
-		yieldsTo: []TroubleKind{RegistryTLS, RegistryPlain, RegistryUnknown},
+		yieldsTo: []TroubleKind{RegistryTLS, RegistryPlain, RegistryUnknown, RegistryOfService},
 		keepsEnd: true,
 		brief:    "registry unreachable",
 		text:     "cannot be pulled: its registry{in brackets} cannot be reached",
@@ -161,16 +202,24 @@ var images = []row[TroubleKind]{
 	{
 		kind:     RegistryUnknown,
 		patterns: re(`lookup (?P<name>\S+?)(?: on \S+)?: `),
+		yieldsTo: []TroubleKind{RegistryOfService},
 		brief:    "unknown registry",
 		text:     "cannot be pulled: the host name of its registry, {name}, cannot be resolved on the node",
-		advice:   "check the name of the registry, and whether the node can resolve it" + retried,
+		advice:   "correct the name of the registry, or the DNS of {node}, which does not use that of the cluster: names of Services do not work there" + retried,
+	},
+	{
+		kind:     RegistryOfService,
+		patterns: re(`lookup (?P<name>\S+\.svc(?:\.\S+?)?|\S+\.cluster\.local)\.?(?: on \S+)?: `),
+		brief:    "registry is a Service",
+		text:     "cannot be pulled: nodes cannot resolve its registry, a Service",
+		advice:   "name the registry as the nodes can resolve it, as they do not use the DNS of the cluster: by an ingress, or by localhost and a NodePort of its Service; or give the container runtime of the nodes a mirror for {name} (hosts.toml, registries.yaml)",
 	},
 	{
 		kind: Unauthorized,
 		patterns: re(`(?i)unauthorized|authorization failed|authentication required|no basic auth credentials|access denied|access forbidden|` +
 			`access to the requested resource|requested access to the resource is denied|\bdenied: |permission .*denied|\b40[13]\b|insufficient_scope`),
 		// Docker Hub tells some clients of its rate limit as unauthorized.
-		yieldsTo: []TroubleKind{RateLimit, Unreachable, CloudRegistry, CredentialsExpired, RepositoryNotFound, BlobsDenied, Unauthenticated},
+		yieldsTo: []TroubleKind{RateLimit, Unreachable, CloudRegistry, PublicDenied, NotOfficial, CredentialsExpired, RepositoryNotFound, BlobsDenied, Unauthenticated},
 		brief:    "access denied",
 		text:     "cannot be pulled: the registry denied access",
 		note:     "credentials are missing or wrong, or the repository does not exist",
@@ -191,7 +240,7 @@ var images = []row[TroubleKind]{
 		kind: CloudRegistry,
 		patterns: re(`(?P<name>[-.\w]+\.amazonaws\.com|[-\w]+\.azurecr\.io|[-\w]+-docker\.pkg\.dev|(?:[a-z]+\.)?gcr\.io)\b` +
 			`.*(?i:\b40[13]\b|unauthorized|no basic auth credentials|\bdenied\b)`),
-		yieldsTo: []TroubleKind{RateLimit, CredentialsExpired, RepositoryNotFound},
+		yieldsTo: []TroubleKind{RateLimit, CredentialsExpired, RepositoryNotFound, PublicDenied},
 		brief:    "access denied",
 		text:     "cannot be pulled: registry {name} denied access",
 		advice: "let the identity of the nodes, or the account in imagePullSecrets, pull from {name} " +

@@ -188,8 +188,11 @@ func (t *Trouble) Text(volume string) string {
 
 // Advice returns advice on the trouble; volume is as in Text.
 func (t *Trouble) Advice(volume string) string {
-	if t.Pod.Lost != "" {
+	switch {
+	case t.Pod.Lost != "":
 		return t.fill(createLost, volume)
+	case t.Pod.Store != "" && t.Kind == ObjectMissing && t.Object == "Secret" && t.Volume == "":
+		return t.fill(createByStore, volume)
 	}
 	r := rowOf(t.Kind)
 	return t.fill(t.byTime(r.advice, r.wasAdvice), volume)
@@ -240,6 +243,9 @@ const (
 	createLost = "create Secret {lost} of type kubernetes.io/dockerconfigjson, with credentials for the registry, or correct {secrets}" + retried
 )
 
+// createByStore is advice on a missing Secret of a pod with a volume of the Secrets Store CSI driver.
+const createByStore = "if SecretProviderClass {store} is to create Secret {name}, name it in its secretObjects, and set syncSecret.enabled of the Secrets Store CSI driver, which creates it for pods with the volume; otherwise create it"
+
 // maxDetail is the maximum number of characters of a message within a clause.
 const maxDetail = 100
 
@@ -257,12 +263,15 @@ func (t *Trouble) fill(template, volume string) string {
 	default:
 		object = wording.Join(" in namespace ", t.Object+" "+t.Name, t.Namespace)
 	}
-	network, service, inService, inBrackets := "the network of its node", "its server", "", ""
+	network, service, inService, inBrackets, ofAccount := "the network of its node", "its server", "", "", ""
 	if t.Name != "" {
 		network, service, inService, inBrackets = "network plugin "+t.Name, "its Service "+t.Name, " (Service "+t.Name+")", " ("+t.Name+")"
 	}
+	if AccountOfToken(t.Volume) != "" {
+		ofAccount = ", the token of its ServiceAccount,"
+	}
 	return wording.Insert(template, append(t.Pod.words(),
-		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{detail}", wording.Shorten(t.Detail, maxDetail), "{(detail)}", wording.InBrackets(t.Detail), "{volume}", volume,
+		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{detail}", wording.Shorten(t.Detail, maxDetail), "{(detail)}", wording.InBrackets(t.Detail), "{volume}", volume, "{its name}", t.Volume, "{of account}", ofAccount,
 		"{class}", wording.Join(" ", "SecretProviderClass", t.Class), "{object}", object, "{kind and name}", wording.Join(" ", t.Object, t.Name),
 		"{network}", network, "{service}", service, "{in service}", inService)...)
 }

@@ -132,8 +132,8 @@ var startErrors = []errorRow{
 	{
 		kind: ErrorCommandNotFound,
 		patterns: []errorPattern{
-			{"executable file", lazyregexp.New("(?i)exec: \"([^\"]+)\": executable file not found|executable file `([^`]+)` not found"), nil},
-			{"no such file", lazyregexp.New(`(?i)\bexec: "([^"]+)": (?:stat .+: )?no such file or directory`), nil},
+			{"executable file", lazyregexp.New("(?i)exec: \\\\*\"([^\"\\\\]+)\\\\*\": executable file not found|executable file `([^`]+)` not found"), nil},
+			{"no such file", lazyregexp.New(`(?i)\bexec: \\*"([^"\\]+)\\*": (?:stat .+: )?no such file or directory`), nil},
 			{"no such file", lazyregexp.New("(?i)\\bexec(?: container process)?(?: \\(missing dynamic library\\?\\))? [`\"]?(/[^\\s:`\"]+)[`\"]?: no such file or directory|\\bexec user process caused:? \"?no such file or directory"), nil},
 			{"command not found", lazyregexp.New(`(?i)([^\s:]+): command not found`), nil},
 			{"not found", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): not found$`), shell},
@@ -173,13 +173,13 @@ var startErrors = []errorRow{
 	{
 		kind: ErrorNotExecutable,
 		patterns: []errorPattern{
-			{"permission denied", lazyregexp.New("(?i)\\bexec: \"([^\"]+)\": (?:stat .+: )?permission denied|\\bexec(?: container process)? [`\"]?(/[^\\s:`\"]+)[`\"]?: permission denied|\\bexec user process caused:? \"?permission denied"), nil},
+			{"permission denied", lazyregexp.New("(?i)\\bexec: \\\\*\"([^\"\\\\]+)\\\\*\": (?:stat .+: )?permission denied|\\bexec(?: container process)? [`\"]?(/[^\\s:`\"]+)[`\"]?: permission denied|\\bexec user process caused:? \"?permission denied"), nil},
 			{"permission denied", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): permission denied$`), shell},
 			{"permission denied", lazyregexp.New(`(?i)\bexec (/\S+) failed: permission denied`), nil},
 		},
 		brief: "not executable",
-		named: "permission denied, %s is not executable",
-		text:  "permission denied, its command is not executable",
+		named: "%s may not be executed (permission denied)",
+		text:  "its command may not be executed (permission denied)",
 		advise: func(e *KnownError, c Container) string {
 			if e.Subject == "" {
 				return fmt.Sprintf("make the command of container %s executable for the container's user and the node's architecture (image %s)", c.Name, c.Image)

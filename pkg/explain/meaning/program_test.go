@@ -162,7 +162,7 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 	}{
 		{ErrorCommandNotFound, "trian", "command trian was not found in the container", "fix the command of container main"},
 		{ErrorCommandNotFound, "/app/trian", "/app/trian does not exist in the container", "fix the command of container main"},
-		{ErrorNotExecutable, "/run.sh", "permission denied, /run.sh is not executable", "chmod +x"},
+		{ErrorNotExecutable, "/run.sh", "/run.sh may not be executed (permission denied)", "chmod +x"},
 		{ErrorWrongArchitecture, "/app", "exec format error, the image is for another architecture than the node", "kubernetes.io/arch"},
 		{ErrorWrongArchitecture, "/run.sh", "exec format error, the script /run.sh has no #! line, or the image is for another architecture than the node", "kubernetes.io/arch"},
 		{ErrorWorkingDirectory, "/srv", "its working directory /srv does not exist, or it may not enter it", "correct workingDir"},

@@ -276,15 +276,19 @@ func (m *Mount) isFixed() bool {
 	return slices.Contains([]string{"ConfigMap", "Secret", "projected", "downwardAPI", "image"}, kind)
 }
 
-// executable says how a program in the volume becomes executable.
+// executable says how a program in the volume becomes executable, and what else may be in the way.
 func (m *Mount) executable() string {
 	if strings.HasPrefix(m.Kind, "ConfigMap ") || strings.HasPrefix(m.Kind, "Secret ") {
 		return "defaultMode: 0755 for " + m.name()
 	}
-	if m.Kind == "emptyDir" && len(m.Earlier) > 0 {
-		return fmt.Sprintf("check the mode with which init container %s writes it into %s, and whether the security of its node (SELinux, AppArmor, noexec) lets it run there", wording.Enumerate(m.Earlier, "or"), m.name())
+	text, options := "chmod +x in "+m.name()+", which is mounted at "+m.Path, "its mountOptions"
+	if len(m.Earlier) > 0 {
+		text += ", by init container " + wording.Enumerate(m.Earlier, "or")
 	}
-	return "chmod +x in " + m.name() + ", which is mounted at " + m.Path + "; if it is executable, that is mounted with noexec, and a script needs its interpreter before it"
+	if m.Kind == "emptyDir" || m.Directory != "" {
+		options = "the file system of the node"
+	}
+	return text + "; if it is executable, look for noexec on " + options + ", and for denials of SELinux or AppArmor"
 }
 
 // FileAdvice returns advice on a missing file, or on a pattern that matches no file, in a container with these mounts.

@@ -61,6 +61,7 @@ const (
 	RefusalWebhook        RefusalKind = "AdmissionWebhook"
 	RefusalWebhookDown    RefusalKind = "AdmissionWebhookDown" // it cannot be called
 	RefusalEtcdFull       RefusalKind = "EtcdFull"
+	RefusalUnavailable    RefusalKind = "Unavailable"   // the API server or etcd does not answer in time
 	RefusalPriorityScope  RefusalKind = "PriorityScope" // its priority class needs a quota
 	RefusalNodeSelector   RefusalKind = "NodeSelector"  // it contradicts that of the namespace
 	RefusalForbidden      RefusalKind = "Forbidden"
@@ -69,10 +70,11 @@ const (
 )
 
 const (
-	correctTemplate = "read the message, and {recreate} with a corrected pod template (it is immutable)"
-	thenRetried     = "; the controller then retries automatically"
-	resolveIt       = "if the pod template is at fault, {recreate}; otherwise the controller creates the pods once nothing refuses them"
-	webhookCommand  = "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"
+	correctTemplate   = "read the message, and {recreate} with a corrected pod template (it is immutable)"
+	thenRetried       = "; the controller then retries automatically"
+	resolveIt         = "if the pod template is at fault, {recreate}; otherwise the controller creates the pods once nothing refuses them"
+	limitRangeCommand = "kubectl describe limitrange -n {namespace}"
+	webhookCommand    = "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"
 )
 
 // refusals are the messages of admission plugins, as of Kubernetes 1.36, and of common webhooks. They are matched at the
@@ -104,7 +106,7 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 		text:       "a LimitRange does not allow the pod template",
 		advice:     "{recreate} with requests and limits that the LimitRange allows ({bounds}), or have the LimitRange changed",
 		whole:      true,
-		command:    "kubectl describe limitrange -n {namespace}",
+		command:    limitRangeCommand,
 		ofTemplate: true,
 	},
 	{
@@ -211,6 +213,15 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 		brief:    "etcd is full",
 		text:     "the database of the cluster, etcd, is full",
 		advice:   "have the administrator of the cluster compact and defragment etcd, and disarm its alarm; until then, nothing can be created" + thenRetried,
+	},
+	{
+		kind: RefusalUnavailable,
+		patterns: re(`^(?P<detail>Timeout: request did not complete.*|etcdserver: (?:request timed out|leader changed|too many requests).*|the server is currently unable to handle the request.*|` +
+			`the server was unable to return a response in the time allotted.*|context deadline exceeded)`),
+		brief:   "API server slow",
+		text:    "the API server, or its etcd, does not answer in time",
+		advice:  "check webhooks on pods, which may be slow, and the load of the API server and of etcd" + thenRetried,
+		command: "kubectl get --raw '/readyz?verbose'",
 	},
 	// The other kinds are recognized by the words before the message.
 	{kind: RefusalInvalid, brief: "invalid pod template", text: "the API server rejects the pod template as invalid", advice: correctTemplate, ofTemplate: true},
@@ -319,7 +330,10 @@ func (r *Refusal) Clause() (text, detail string) {
 		}
 		text = of + wording.Form(len(r.Injected), " container ", " containers ") + wording.Enumerate(r.Injected, "and") + " (not in the pod template)"
 	}
+	limits, _ := r.aboveLimits()
 	switch {
+	case limits != nil:
+		return "default limits of a LimitRange are below the requests", wording.Enumerate(limits, "and")
 	case r.Webhook != nil:
 		return "admission webhook " + r.By + " " + r.Webhook.Text(""), r.Webhook.Quote()
 	case r.neverFits() == "pods", r.neverFits() == "Jobs":
@@ -347,7 +361,10 @@ const maxChecks = 80
 var bracketed = lazyregexp.New(` \([^()]*\)`)
 
 // IsWhole reports whether each part of the message may be the reason.
-func (r *Refusal) IsWhole() bool { return r.row().whole }
+func (r *Refusal) IsWhole() bool {
+	limits, _ := r.aboveLimits()
+	return r.row().whole || limits != nil
+}
 
 // Advice returns advice on the refusal of a Job's pods, and the command that creates or shows its object, "" if there is none; namespace
 // is a word of the command.
@@ -369,7 +386,7 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 	case r.Kind == RefusalSCC:
 		text = r.constraintAdvice(namespace)
 	case len(r.invalidFields()) > 0:
-		text = r.correctField()
+		text, command = r.correctField()
 	case r.limitedNumber() != "" && r.neverFits() == "":
 		text = "wait until other " + r.limitedNumber() + " of the namespace have ended, or delete those that are no longer needed, as the controller tries again; or have the quota raised"
 	case r.neverFits() == "pods":
@@ -379,7 +396,7 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 	case r.neverFits() != "":
 		text = "{recreate} with smaller requests, or have the quota raised; what others free up does not suffice"
 	}
-	return text, wording.Insert(r.row().command, "{namespace}", namespace, "{name}", r.By)
+	return text, wording.Insert(cmp.Or(command, r.row().command), "{namespace}", namespace, "{name}", r.By)
 }
 
 // IsOfQuota reports whether a quota refuses the object.

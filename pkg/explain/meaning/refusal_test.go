@@ -50,7 +50,7 @@ func refusalCases() map[string]refusalCase {
 		`Error creating job: jobs.batch is forbidden: User "x" cannot create resource "jobs"`: {RefusalForbidden, "", `User "x" cannot create resource "jobs"`},
 		`Error creating job: Job.batch "a-1" is invalid: spec: Required value`:                {RefusalInvalid, "", "the API server rejects the pod template as invalid: spec: Required value"},
 		`Error creating: Pod "a" is invalid: spec: Required value`:                            {RefusalInvalid, "", "invalid: spec: Required value"},
-		`Error creating: etcdserver: request timed out`:                                       {RefusalOther, "", "the API server rejects them: etcdserver: request timed out"},
+		`Error creating: etcdserver: request timed out`:                                       {RefusalUnavailable, "", "does not answer in time: etcdserver: request timed out"},
 	}
 }
 

@@ -1,10 +1,12 @@
 package meaning
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // invalidField is a field that the API server rejects as invalid: its path, such as spec.initContainers[1].lifecycle, and why.
@@ -33,15 +35,30 @@ func (r *Refusal) invalidFields() (all []invalidField) {
 }
 
 // aboveLimit matches why a request is rejected, with the resource and its limit.
-var aboveLimit = lazyregexp.New(`^"?([^":]+)"?: must be less than or equal to (\S+) limit(?: of (\S+))?$`)
+var aboveLimit = lazyregexp.New(`^"?([^":]+)"?: must be less than or equal to (\S+) limit of (\S+)$`)
 
-// correctField returns advice on the first of the fields.
-func (r *Refusal) correctField() string {
-	f := r.invalidFields()[0]
-	if m := aboveLimit.FindStringSubmatch(f.why); m != nil && m[3] != "" {
-		return "{recreate} with a limit of " + m[2] + " of at least " + m[1] + ", or a smaller request: if the pod template has no limit, a LimitRange of the namespace sets " + m[3]
+// aboveLimits returns the requests that are above limits: both, and only the requests; nil if a field is invalid for another reason. In a
+// pod template, the API server would not have accepted them: a LimitRange has set these limits.
+func (r *Refusal) aboveLimits() (both, requests []string) {
+	for _, f := range r.invalidFields() {
+		m := aboveLimit.FindStringSubmatch(f.why)
+		if m == nil {
+			return nil, nil
+		}
+		if request := m[2] + " " + m[1]; !slices.Contains(requests, request) {
+			both, requests = append(both, fmt.Sprintf("%s %s < %s", m[2], m[3], m[1])), append(requests, request)
+		}
 	}
-	return "{recreate} with a correct " + f.path + " in the pod template (it is immutable)"
+	return both, requests
+}
+
+// correctField returns advice on the first of the fields, or on all requests, and the command that shows what sets their limits.
+func (r *Refusal) correctField() (text, command string) {
+	if _, requests := r.aboveLimits(); requests != nil {
+		return "{recreate} with limits of at least " + wording.Enumerate(requests, "and") + ", or with smaller requests; or have the default limits of the LimitRange raised",
+			limitRangeCommand
+	}
+	return "{recreate} with a correct " + r.invalidFields()[0].path + " in the pod template (it is immutable)", ""
 }
 
 // place returns the path of the field if it is there, and of its parent if the error is that it is missing.

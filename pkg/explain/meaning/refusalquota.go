@@ -80,12 +80,18 @@ func quantities(list string) map[string]resource.Quantity {
 // bound matches what a LimitRange allows.
 var bound = lazyregexp.New(`(maximum|minimum) (\S+) usage per (\w+) is ([^\s,]+)`)
 
+// ratio matches how much higher than the request a LimitRange allows a limit to be.
+var ratio = lazyregexp.New(`(\S+) max limit to request ratio per (\w+) is (\d+)`)
+
 // bounds returns what a LimitRange allows, as far as the message has it.
 func (r *Refusal) bounds() string {
 	var all []string
 	for _, m := range bound.FindAllStringSubmatch(r.Message, -1) {
 		least := map[string]string{"maximum": "at most ", "minimum": "at least "}[m[1]]
 		all = append(all, m[2]+" of "+least+m[4]+" per "+strings.ToLower(m[3]))
+	}
+	for _, m := range ratio.FindAllStringSubmatch(r.Message, -1) {
+		all = append(all, "a limit of "+m[1]+" of at most "+m[3]+" times the request per "+strings.ToLower(m[2]))
 	}
 	return cmp.Or(wording.Enumerate(all, "and"), "see its minimum, maximum and ratio")
 }

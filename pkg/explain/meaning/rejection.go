@@ -17,7 +17,7 @@ const pressure = "The node had condition: "
 // rejections are reasons for which a kubelet does not admit a pod, as of Kubernetes 1.36; reasons with the prefix OutOf, one
 // per resource, are matched separately.
 var rejections = []string{
-	"UnexpectedAdmissionError", "NodeAffinity", "NodeName", "NodePorts", "TopologyAffinityError", "AppArmor", "SysctlForbidden",
+	"UnexpectedAdmissionError", "NodeAffinity", "TaintToleration", "NodeName", "NodePorts", "TopologyAffinityError", "AppArmor", "SysctlForbidden",
 	"PodOSNotSupported", "PodOSSelectorNodeLabelDoesNotMatch", "InvalidNodeInfo", "UnexpectedPredicateFailureType",
 	"InitContainerRestartPolicyForbidden", "PodFeatureUnsupported", "PodLevelResourcesNotAdmittedReason",
 }
@@ -45,6 +45,10 @@ const anotherNode = "; another node may take it"
 var rejectionAdvices = []rejectionRow{
 	{lazyregexp.New(`^NodeAffinity `), "compare the pod's node selector and affinity with the labels of the node, which the kubelet may not have known yet when it started" + anotherNode},
 	{
+		lazyregexp.New(`^TaintToleration `),
+		"the node has a taint with effect NoExecute, which the scheduler did not know, or which nodeName ignores: {recreate} with a toleration for it" + anotherNode,
+	},
+	{
 		lazyregexp.New(`^NodePorts `),
 		"another pod on the node has a hostPort of the pod: {recreate} without hostPort, or wait until that pod ends; another node may have it free",
 	},
@@ -71,6 +75,10 @@ var rejectionAdvices = []rejectionRow{
 	{
 		lazyregexp.New(`^UnexpectedAdmissionError .*(?:unavailable for|unhealthy devices) ([^\s,]+?)[.,](?:\s|$)`),
 		"check the devices $1 of the node, and the log of their device plugin on it" + anotherNode,
+	},
+	{
+		lazyregexp.New(`no set of running pods found to reclaim resources: \[\(res: ([^,]+),`),
+		"the node has too little of $1 left: wait until pods of the node end" + anotherNode,
 	},
 	{
 		lazyregexp.New(`^UnexpectedAdmissionError .*rpc error: `),
@@ -102,9 +110,16 @@ func evictionAdvice(message string) string {
 	if m == nil || strings.Count(message, " was using ") != 1 {
 		return "request in the pod template what its containers use of the resource that ran low, so that they run on a node that has it"
 	}
+	if used, err := resource.ParseQuantity(m[3]); err == nil && m[1] == "ephemeral-storage" && used.Value() < littleDisk {
+		return wording.Insert("free disk space on the node (images, logs, files of other pods), or enlarge its disk: container {container} used only {used} of it",
+			"{container}", m[2], "{used}", binary(m[3]))
+	}
 	return wording.Insert("request {resource} for container {container}, which used {used} and requests {request}, so that it runs on a node that has as much; or have it use less",
 		"{resource}", m[1], "{container}", m[2], "{used}", binary(m[3]), "{request}", m[4])
 }
+
+// littleDisk is so little of a node's disk that it did not fill it.
+const littleDisk = 256 << 20
 
 // binary rounds an amount of bytes to a large unit: 18933736Ki is 18Gi.
 func binary(amount string) string {

@@ -17,6 +17,8 @@ func TestRejectedPodHasAdviceByItsReason(t *testing.T) {
 		{"UnexpectedAdmissionError", "Allocate failed due to no healthy devices present; cannot allocate unhealthy devices nvidia.com/mig-1g.5gb, which is unexpected", "check the devices nvidia.com/mig-1g.5gb of the node"},
 		{"UnexpectedAdmissionError", "Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. Requested: 1, Available: 0, which is unexpected", "check the devices nvidia.com/gpu of the node"},
 		{"Evicted", "The node had condition: [DiskPressure]. ", "no longer has the condition DiskPressure"},
+		{"UnexpectedAdmissionError", "Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [(res: pods, q: 1), ]", "too little of pods left"},
+		{"TaintToleration", "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate", "a toleration for it"},
 		{"InvalidNodeInfo", "x", "the kubelet of the node refused the pod"},
 	} {
 		end := Ending{Kind: EndRejected, By: ByKubelet, Reason: tc.reason}
@@ -35,6 +37,8 @@ func TestEvictedPodHasAdviceOnItsLargestContainer(t *testing.T) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	assert.Contains(t, end.Advice("The node was low on resource: memory. "), "the resource that ran low")
+	message = "The node was low on resource: ephemeral-storage. Container dump was using 10304Ki, request is 10Mi, has larger consumption of ephemeral-storage. "
+	assert.Contains(t, end.Advice(message), "free disk space on the node (images, logs, files of other pods), or enlarge its disk: container dump used only 10Mi")
 }
 
 // Requirements: PND-02

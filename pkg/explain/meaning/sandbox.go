@@ -2,6 +2,7 @@ package meaning
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
@@ -11,6 +12,7 @@ const (
 	NoAddress       TroubleKind = "NoAddress"       // no IP address is left
 	NetworkNotReady TroubleKind = "NetworkNotReady" // the network plugin of the node is not ready
 	NetworkDenied   TroubleKind = "NetworkDenied"   // the network plugin may not read the API server
+	NetworkNoServer TroubleKind = "NetworkNoServer" // the network plugin does not reach the API server
 	NetworkMissing  TroubleKind = "NetworkMissing"  // a NetworkAttachmentDefinition does not exist
 	NetworkPlugin   TroubleKind = "NetworkPlugin"   // other trouble with the network plugin
 	NoRuntime       TroubleKind = "NoRuntime"       // the node lacks the handler of the RuntimeClass
@@ -20,7 +22,6 @@ const (
 	RuntimeBusy     TroubleKind = "RuntimeBusy"     // an earlier attempt to create the sandbox has not ended
 	SandboxMemory   TroubleKind = "SandboxMemory"   // the memory limit of the pod is too low for its sandbox
 	SandboxEnds     TroubleKind = "SandboxEnds"     // the first process of the sandbox ends at once
-	SandboxDisk     TroubleKind = "SandboxDisk"     // the node has no disk space for the sandbox
 	CgroupDrivers   TroubleKind = "CgroupDrivers"   // kubelet and container runtime manage cgroups in different ways
 	RuntimeMissing  TroubleKind = "RuntimeMissing"  // the node lacks the program that the container runtime calls
 	ResolvMissing   TroubleKind = "ResolvMissing"   // the kubelet's resolvConf does not exist
@@ -32,7 +33,7 @@ const (
 )
 
 // sandboxes are messages of the kubelet and network plugins about the sandbox of a pod.
-var sandboxes = []row[TroubleKind]{
+var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
 	{
 		kind: NoAddress,
 		patterns: re(`(?i)failed to assign an IP address|no (?:more )?(?:free|available) (?:IP|address)|no IP addresses? (?:is |are )?(?:available|left)|` +
@@ -58,6 +59,15 @@ var sandboxes = []row[TroubleKind]{
 		brief:    "network unauthorized",
 		text:     "the API server rejects {network} as unauthorized",
 		advice:   "restart the pod of the network plugin on {node}, which renews its token, and check the plugin's ClusterRole",
+	},
+	{
+		kind:     NetworkNoServer,
+		patterns: re(`(?:Get|Post|Put|Patch) "?(?P<detail>https://[^/"\s]+)/apis?/.*(?:dial tcp|timeout|cannotconnect|connection refused|EOF|context deadline exceeded|no route to host)`),
+		yieldsTo: []TroubleKind{NetworkDenied},
+		complete: true,
+		brief:    "API server unreachable",
+		text:     "{network} does not reach the API server{(detail)}",
+		advice:   "check kube-proxy, or what takes its place, on {node}, and the network between the node and the API server; then the pods of the network plugin there" + retried,
 	},
 	{
 		kind:     NetworkMissing,
@@ -94,7 +104,7 @@ var sandboxes = []row[TroubleKind]{
 		kind: NetworkPlugin,
 		patterns: re(`failed to find plugin "(?P<name>[^"]+)" in path`,
 			`(?i)failed to set ?up (?:pod )?network|failed to setup network for sandbox|network for (?:pod|sandbox)|\bcni\b`),
-		yieldsTo: []TroubleKind{NoAddress, NetworkNotReady, NetworkDenied, NetworkMissing, BridgeAddress, HostPortTaken}, // These messages say more.
+		yieldsTo: append(nodeKinds(), NoAddress, NetworkNoServer, NetworkNotReady, NetworkDenied, NetworkMissing, BridgeAddress, HostPortTaken), // These messages say more.
 		keepsEnd: true,
 		brief:    "network plugin",
 		text:     "{network} failed",
@@ -129,13 +139,6 @@ var sandboxes = []row[TroubleKind]{
 		brief:    "sandbox ends",
 		text:     "the first process of its sandbox ends at once (final child's pid from pipe: EOF)",
 		advice:   "check the memory limit of the pod and its unit (128Mi, not 128m), which may be too low for the runtime; otherwise restart the container runtime of {node}, or update it" + retried,
-	},
-	{
-		kind:     SandboxDisk,
-		patterns: re(`no space left on device`),
-		brief:    "node's disk full",
-		text:     "its node has no disk space left for its sandbox",
-		advice:   "free disk space on {node} (or inodes), or have the pod run on another one" + retried,
 	},
 	{
 		kind:     CgroupDrivers,
@@ -183,7 +186,7 @@ var sandboxes = []row[TroubleKind]{
 	{
 		kind:     OnWindows,
 		patterns: re(inWindows...),
-		yieldsTo: []TroubleKind{WindowsVersion, NetworkPlugin, NoAddress, SandboxImage, SandboxRegistry, SandboxDisk},
+		yieldsTo: []TroubleKind{WindowsVersion, NetworkPlugin, NoAddress, SandboxImage, SandboxRegistry},
 		brief:    "node runs Windows",
 		text:     "{node} (Windows) cannot create its sandbox",
 		advice:   "if its image is for Linux, {recreate} with nodeSelector kubernetes.io/os: linux, which keeps its pods off nodes with Windows; for Windows, leave out what is for Linux only, such as runAsUser (windowsOptions.runAsUserName takes its place)",
@@ -195,7 +198,7 @@ var sandboxes = []row[TroubleKind]{
 		text:     "its sandbox cannot be created",
 		advice:   "look for the error in the logs of the network plugin and of the container runtime on {node}" + retried,
 	},
-}
+})
 
 // inWindows matches an error of the Host Compute Service of Windows, without the JSON that follows it.
 var inWindows = []string{
@@ -206,10 +209,16 @@ var inWindows = []string{
 // plugin matches the name of the network plugin that failed.
 var plugin = lazyregexp.New(`plugin type="([^"]+)"|networkPlugin cni failed|(?:^|[ "])(aws-cni|calico|cilium-cni|flannel|weave-net|azure-vnet|multus-cni)(?:[ "]|$)`)
 
+// cleanup matches what Docker adds to an error: that it cannot remove the network, either, or the rest of what a program printed.
+var cleanup = lazyregexp.New(`(?s), failed to clean up sandbox container .*|(?:\\n)?": ""\]?.*$`)
+
 // ofSandbox returns the meaning of a message about the sandbox of a pod.
 func ofSandbox(message string) *Trouble {
+	if error := cleanup.ReplaceAllString(message, ""); error != message {
+		message = strings.TrimRight(error, ` "]`)
+	}
 	t := troubleIn(sandboxes, message)
-	if t != nil && t.Name == "" && slices.Contains([]TroubleKind{NoAddress, NetworkPlugin, NetworkNotReady, NetworkDenied}, t.Kind) {
+	if t != nil && t.Name == "" && slices.Contains([]TroubleKind{NoAddress, NetworkPlugin, NetworkNotReady, NetworkNoServer, NetworkDenied}, t.Kind) {
 		t.Name = plugin.Group(message)
 	}
 	return t

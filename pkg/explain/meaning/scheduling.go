@@ -27,6 +27,9 @@ type Unfit struct {
 	// spread, "" if there is another number of rules; its node affinity, with the keys in Labels; or its toleration for other taints of the key.
 	Rule   string   `json:"rule,omitempty"`
 	Labels []string `json:"-"`
+	// Selector selects the pods of the only rule of the pod template for pod affinity or anti-affinity, as kubectl takes it, "" if there is
+	// another number of rules, or if they may be in another namespace.
+	Selector string `json:"-"`
 	// Pinned is the only node that the pod template allows, "" if it may allow several.
 	Pinned string `json:"pinned,omitempty"`
 	// Of is the number of all nodes, 0 if it is unknown, and IsHelpless is set if none of them has room even without other pods.
@@ -42,6 +45,8 @@ type UnfitKind string
 // The reasons.
 const (
 	UnfitResource       UnfitKind = "InsufficientResource"
+	UnfitResources      UnfitKind = "InsufficientResources" // the scheduler does not name them
+	UnfitQueueQuota     UnfitKind = "QueueQuota"            // of the queue of another scheduler
 	UnfitPodCount       UnfitKind = "TooManyPods"
 	UnfitNodeAffinity   UnfitKind = "NodeAffinity" // or nodeSelector
 	UnfitNodeName       UnfitKind = "NodeName"
@@ -91,13 +96,27 @@ var unfits = []unfitRow{
 	{
 		kind:     UnfitResource,
 		patterns: re(`^(?:node\(s\) had )?[Ii]nsufficient (\S+)`),
+		yieldsTo: []UnfitKind{UnfitPodCount},
 		text:     "Insufficient {name}",
 		nodes:    [2]string{"lacks free {name}", "lack free {name}"},
 		advise:   resourceAdvice,
 	},
 	{
+		kind:     UnfitResources, // of Volcano, which does not name them
+		patterns: re(`^node\(s\) lack resources`),
+		text:     "lack resources",
+		nodes:    [2]string{"lacks free resources", "lack free resources"},
+		advice:   "free what the pod requests on the nodes, lower its requests, or add a node",
+	},
+	{
+		kind:     UnfitQueueQuota,
+		patterns: re(`^queue resource quota insufficient(?::? (.+))?`, `does not fit in queue '?([^' ]+)|(?i)not enough queue quota`),
+		text:     "its queue has no quota left{(name)}",
+		advice:   "wait until other pods of the queue end, lower what the pod requests, or have the quota of the queue raised",
+	},
+	{
 		kind:     UnfitPodCount,
-		patterns: re(`^Too many pods`),
+		patterns: re(`^Too many pods`, `^Insufficient pods$`),
 		text:     "Too many pods",
 		nodes:    [2]string{"runs as many pods as it may", "run as many pods as they may"},
 		advise: func(u *Unfit, _ []Claim) string {
@@ -406,7 +425,7 @@ func (u *Unfit) fill(template string, claims []Claim) string {
 	} else if u.Rule != "" {
 		selector = "node affinity (" + u.Rule + ")"
 	}
-	return wording.Insert(template, "{name}", u.Name, "{(rule)}", wording.InBrackets(u.Rule), "{ name}", spaced(u.Name), "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning)
+	return wording.Insert(template, "{pinned}", u.Pinned, "{name}", u.Name, "{(rule)}", wording.InBrackets(u.Rule), "{ name}", spaced(u.Name), "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning)
 }
 
 // assigned is the scheduler's message about a pod that it has assigned to a node.

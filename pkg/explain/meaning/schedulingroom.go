@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -35,6 +36,8 @@ func Sentences(all []Unfit, claims []Claim, one, many string) (out []string) {
 			is := r.nodes
 			if t := u.stateTaint(); t != nil {
 				is, _ = u.byState(t)
+			} else if u.IsForOthers() {
+				is = [2]string{"is not {pinned} (node affinity)", "are not {pinned} (node affinity)"}
 			}
 			out = append(out, u.fill(nodes+" "+wording.Form(u.Nodes, is[0], is[1]), claims))
 		}
@@ -101,22 +104,27 @@ func resourceAdvice(u *Unfit, _ []Claim) string {
 
 // portAdvice returns advice on a host port that another pod has, which may be one of the same Job.
 func portAdvice(u *Unfit, _ []Claim) string {
-	text := "{recreate} without hostPort, or with a lower parallelism: each node has the port only once"
 	if u.Holder != "" {
-		text += ", and pod " + u.Holder + " of the Job has it"
+		return "{recreate} without hostPort, or with a lower parallelism: each node has the port only once, and pod " + u.Holder + " of the Job has it"
 	}
-	return text
+	return "{recreate} without hostPort, or wait until the pod that has the port ends: each node has it only once"
 }
 
 // affinityAdvice returns advice on a rule about the pods on a node, or in its zone.
 func affinityAdvice(u *Unfit, _ []Claim) string {
+	where, room := "", ", or add a node"
+	if u.Pinned != "" { // No other one would do.
+		where, room = " on node "+u.Pinned, ""
+	}
 	switch {
+	case strings.HasPrefix(u.Name, "existing") && u.Selector != "": // It is likely that these pods have the same rule.
+		return "find the pod" + where + " that excludes it, such as one that its own podAntiAffinity selects, and wait for its end, or delete it if it is left over" + room
 	case strings.HasPrefix(u.Name, "existing"):
-		return "change the labels of the pod template, which the anti-affinity of pods on the nodes excludes, or add nodes"
+		return "find the pods" + where + " whose podAntiAffinity selects labels of the pod template, and wait for their end, or change these labels" + room
 	case u.Rule == "":
-		return "compare podAffinity and podAntiAffinity of the pod with the pods on the nodes, or add nodes"
+		return "compare podAffinity and podAntiAffinity of the pod with the pods on the nodes" + room
 	case u.Name == "pod anti-affinity":
-		return "add nodes, wait until a pod ends that it keeps away from, or {recreate} without the podAntiAffinity of its pod template"
+		return "find the pods" + where + " that its podAntiAffinity keeps it away from, and wait for their end, or delete those that are left over; or {recreate} without the rule" + room
 	}
 	return "check where pods with the labels of the podAffinity run: only there can the pod run, too; or {recreate} without the podAffinity"
 }
@@ -127,7 +135,7 @@ const hostname = "kubernetes.io/hostname"
 // selectorAdvice returns advice on a nodeSelector or an affinity that no node matches.
 func selectorAdvice(u *Unfit, _ []Claim) string {
 	switch {
-	case u.Pinned != "" && u.Nodes < u.Of: // That node has another reason.
+	case u.IsForOthers():
 		return u.unpin()
 	case u.Pinned != "":
 		text := "{recreate} with the name of a node that exists, instead of " + u.Pinned
@@ -136,11 +144,23 @@ func selectorAdvice(u *Unfit, _ []Claim) string {
 		}
 		return text
 	case u.Name != "":
-		return fmt.Sprintf("correct the nodeSelector %s of the pod template, or give a node that label", u.Name)
+		return fmt.Sprintf("correct the nodeSelector %s of the pod template, or %s", u.Name, u.label("that label"))
 	case u.Rule != "":
-		return fmt.Sprintf("correct the node affinity of the pod template (%s), or give a node labels that it matches", u.Rule)
+		return fmt.Sprintf("correct the node affinity of the pod template (%s), or %s", u.Rule, u.label("labels that it matches"))
 	}
 	return "compare nodeSelector and affinity of the pod with the labels of the nodes"
+}
+
+// ofCluster matches the keys of labels that kubelets, clouds and autoscalers set, by what a node is.
+var ofCluster = lazyregexp.New(`^(?:beta\.|topology\.|failure-domain\.beta\.)?kubernetes\.io/|^(?:topology|node|failure-domain\.beta)\.kubernetes\.io/|` +
+	`^(?:[\w.-]+\.)?(?:gke\.io|cloud\.google\.com|amazonaws\.com|azure\.com|eksctl\.io|karpenter\.(?:sh|k8s\.aws)|feature\.node\.kubernetes\.io|nvidia\.com)/`)
+
+// label returns the advice to label a node, or to add one of the kind if the labels say what a node is.
+func (u *Unfit) label(with string) string {
+	if slices.ContainsFunc(u.Labels, ofCluster.MatchString) {
+		return "add a node that has it: the kubelet, the cloud or an operator sets such labels, so give them to no other node"
+	}
+	return "give a node " + with
 }
 
 // volumeNodeAdvice returns advice on volumes that the nodes cannot use.

@@ -33,6 +33,8 @@ const (
 	ErrorWindowsVersion  ErrorKind = "WindowsVersion"  // the image is for another version of Windows
 	ErrorAppArmorParser  ErrorKind = "AppArmorParser"  // the node lacks the program that loads profiles of AppArmor
 	ErrorSecurityProfile ErrorKind = "SecurityProfile" // the profile of seccomp or AppArmor is not on the node
+	ErrorMountAtRoot     ErrorKind = "MountAtRoot"     // a volume is mounted at /
+	ErrorShimGone        ErrorKind = "ShimGone"        // the container runtime's process for the container has ended
 )
 
 // setupErrors are errors of the kubelet, containerd, CRI-O, runc and crun about a container that they cannot set up. The subject
@@ -248,6 +250,22 @@ var setupErrors = []errorRow{
 		brief:    "Windows version",
 		text:     "its image is not for the version of Windows on its node",
 		advice:   "keep its pods on nodes that fit the image: {recreate} with nodeSelector kubernetes.io/os: linux, or node.kubernetes.io/windows-build for the version of Windows; or run an image for the version of the nodes",
+	},
+	{
+		kind:     ErrorMountAtRoot,
+		patterns: []errorPattern{{"destination can't be '/'", lazyregexp.New(`destination can't be '/'`), nil}},
+		brief:    "mount at /",
+		text:     "a volume is mounted at /, where the root file system of its image is",
+		advise: func(_ *KnownError, c Container) string {
+			return fmt.Sprintf("correct mountPath / of container %s: mount the volume in a directory, or single files of it with subPath", c.Name)
+		},
+	},
+	{
+		kind:     ErrorShimGone,
+		patterns: []errorPattern{{"ttrpc: ", lazyregexp.New(`ttrpc: (?:client shutting down|closed)`), nil}},
+		brief:    "runtime crashed",
+		text:     "the process of the container runtime that runs it ended (ttrpc: closed)",
+		advice:   "check memory and processes of the node, for lack of which containerd-shim ends, and the log of containerd there; another node may start it",
 	},
 	{
 		kind:     ErrorAppArmorParser,

@@ -94,11 +94,11 @@ func (u *Unfit) byState(t *stateTaint) (is [2]string, advice string) {
 }
 
 // reserved are taints of nodes that are not meant for Jobs: other advice comes first.
-var reserved = []string{"CriticalAddonsOnly", "node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master", "node-role.kubernetes.io/etcd"}
+var reserved = []string{"CriticalAddonsOnly", "node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master", "node-role.kubernetes.io/etcd", "eks.amazonaws.com/compute-type", "virtual-kubelet.io/provider"}
 
 // IsReserved reports whether the reason is a taint of nodes that are not meant for Jobs.
 func (u *Unfit) IsReserved() bool {
-	return u.Kind == UnfitTaint && slices.Contains(reserved, u.TaintKey())
+	return u.Kind == UnfitTaint && (slices.Contains(reserved, u.TaintKey()) || strings.HasSuffix(u.Name, ": windows"))
 }
 
 // ForAdvice returns the reasons in the order of their advice: those that hold for nodes that the pod template allows come first.
@@ -111,8 +111,16 @@ func ForAdvice(all []Unfit) []*Unfit {
 	return out
 }
 
+// IsForOthers reports whether the reason is that the only node that the pod template allows is none of these: another reason keeps it from
+// taking the pod.
+func (u *Unfit) IsForOthers() bool {
+	return u.Kind == UnfitNodeAffinity && u.Pinned != "" && u.Nodes < u.Of
+}
+
 func (u *Unfit) rank() int {
 	switch {
+	case u.IsForOthers():
+		return 4
 	case u.IsReserved():
 		return 3
 	case u.Kind == UnfitTaint && u.stateTaint() == nil:

@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
@@ -52,11 +53,15 @@ const (
 	DriverDenied         TroubleKind = "DriverDenied"         // the cloud denies the CSI driver a permission
 	VolumeAttach         TroubleKind = "VolumeAttach"         // other trouble with attaching a volume
 	MountDenied          TroubleKind = "MountDenied"          // permission denied
+	StorageFull          TroubleKind = "StorageFull"          // the storage has no room for the volume
+	NoDriverObject       TroubleKind = "NoDriverObject"       // the CSIDriver object of the volume does not exist
+	MountBroken          TroubleKind = "MountBroken"          // an earlier mount of the volume no longer works
+	VolumeGone           TroubleKind = "VolumeGone"           // the kubelet has not mounted a volume of the container
 	Volume               TroubleKind = "Volume"               // other trouble with a volume
 )
 
 // volumes are messages of the kubelet, the attach/detach controller and CSI drivers about volumes.
-var volumes = []row[TroubleKind]{
+var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 	{
 		kind:     MultiAttach,
 		patterns: re(`^(?:Multi-Attach error|Waiting for detach) for volume "(?P<volume>[^"]*)" Volume is already used by (?:pod\(s\) )?(?P<detail>.+)`),
@@ -191,39 +196,6 @@ var volumes = []row[TroubleKind]{
 		wasAdvice: "check whether {object} exists by now: if it does, " + replacePod + "; otherwise create it",
 	},
 	{
-		kind:     SecretsStore,
-		patterns: re(`failed to mount secrets store objects.*(?P<detail>Code: \d+\. Errors: .+)`, `failed to mount secrets store objects|error mounting secret\b|failed to get objectType:`),
-		yieldsTo: []TroubleKind{SecretsStoreUnknown, SecretsStoreDenied, SecretsProvider, ObjectMissing},
-		keepsEnd: true,
-		brief:    "secrets store",
-		text:     "the secrets store for {volume} failed",
-		advice:   "check {class} of the volume, and what the pod's service account may read in the store; mounting is retried automatically",
-	},
-	{
-		kind: SecretsStoreDenied,
-		patterns: re(`failed to mount secrets store objects.*(?P<detail>User: \S+ is not authorized to perform: \S+ on resource: \S+)`,
-			`failed to (?:mount secrets store objects|get objectType:).*(?P<detail>does not have secrets get permission on key vault '[^';]+)`,
-			`failed to mount secrets store objects.*(?P<detail>An IAM role must be associated with service account(?: [-.\w]+)?)`),
-		brief:  "secrets store denied",
-		text:   "the secrets store for {volume} denies access",
-		advice: "give the identity of the pod's ServiceAccount (its IAM role or workload identity) the right to read the secret in the store; mounting is retried automatically",
-	},
-	{
-		kind:     SecretsProvider,
-		patterns: re(`provider not found: provider "(?P<name>[^"]+)"`),
-		brief:    "no provider {name}",
-		text:     "its node lacks the provider {name} of the secrets store driver, which {volume} needs",
-		advice:   "install provider {name} of the Secrets Store CSI driver, and check that its pod runs on {node} (its DaemonSet); mounting is retried automatically",
-	},
-	{
-		kind:     SecretsStoreUnknown,
-		patterns: re(`(?:failed to mount secrets store objects|error mounting secret\b|failed to get objectType:).*\blookup (?P<name>\S+?)(?: on \S+)?: (?:no such host|server misbehaving)`),
-		complete: true,
-		brief:    "unknown secrets store",
-		text:     "its node cannot resolve {name}, the secrets store for {volume}",
-		advice:   "correct the name of the store in {class} of the volume, or DNS of {node}; mounting is retried automatically",
-	},
-	{
 		kind:     SidecarMissing, // of GKE's driver for Cloud Storage
 		patterns: re(`failed to (?:find the sidecar container in|inject the sidecar container into the) Pod spec`),
 		brief:    "no sidecar",
@@ -315,7 +287,7 @@ var volumes = []row[TroubleKind]{
 	{
 		kind: StorageUnreachable,
 		patterns: re(`(?P<detail>mount error\((?:111|112|113|115)\): [A-Z][\w ]*?)(?: Refer |$)`, `(?P<detail>rbd: map failed: .*Connection timed out)`,
-			`(?i)connection timed out|connection refused|no route to host|network is unreachable`),
+			`(?i)connection timed out|connection refused|no route to host|network is unreachable|timeout waiting for device node to appear`),
 		yieldsTo: []TroubleKind{DriverDown},
 		keepsEnd: true,
 		brief:    "storage unreachable",
@@ -364,7 +336,7 @@ var volumes = []row[TroubleKind]{
 		kind: MountDenied,
 		patterns: re(`(?P<detail>applyFSGroup failed)`, `(?P<detail>UnauthorizedOperation: You are not authorized[^.]*)`,
 			`(?P<detail>no relationship found between node \S+ and this object)`, `(?i)access denied by server|permission ?denied|operation not permitted|is forbidden: `),
-		yieldsTo: []TroubleKind{SecretsStore, SecretsStoreDenied, BucketDenied, ExportDenied, FileSystemDenied, ShareDenied, DriverDenied},
+		yieldsTo: []TroubleKind{SecretsStore, SecretsStoreDenied, BucketDenied, MountBroken, ExportDenied, FileSystemDenied, ShareDenied, DriverDenied},
 		keepsEnd: true,
 		brief:    "mount denied",
 		text:     "mounting {volume} was denied",
@@ -386,13 +358,43 @@ var volumes = []row[TroubleKind]{
 		advice:   "find out what {volume} waits for: the log of the CSI driver's pod on {node}, and its VolumeAttachment, say more than the kubelet, which has only waited",
 	},
 	{
+		kind:     StorageFull, // of Longhorn
+		patterns: re(`volume (?P<volume>\S+) not scheduled`),
+		brief:    "storage full",
+		text:     "Longhorn has no node with room for {volume}",
+		advice:   "free or add disk space on the nodes of Longhorn, or lower the number of replicas of the volume; its UI shows why it is not scheduled; attaching is retried automatically",
+	},
+	{
+		kind:     NoDriverObject,
+		patterns: re(`not supported by driver (?P<name>\S+) \(no CSIDriver object\)`),
+		complete: true,
+		brief:    "no CSIDriver",
+		text:     "CSIDriver {name}, which {volume} needs, does not exist",
+		advice:   "install CSI driver {name} again, which creates its CSIDriver object; mounting is retried automatically",
+	},
+	{
+		kind:     MountBroken,
+		patterns: re(`(?:stat|lstat|mkdir) /var/lib/kubelet/\S+: (?P<detail>permission denied|stale (?:NFS )?file handle|transport endpoint is not connected|input/output error|host is down)`),
+		complete: true,
+		brief:    "broken mount",
+		text:     "a mount of {volume} on its node is broken ({detail})",
+		advice:   "delete the pod, which then counts as failed: the volume is mounted again for the next one; if that does not help, restart the pod of the CSI driver on {node}, or unmount the volume there",
+	},
+	{
+		kind:     VolumeGone,
+		patterns: re(`cannot find volume "(?P<volume>[^"]+)" to mount into container`),
+		brief:    "volume not mounted",
+		text:     "volume {its name}{of account} is not mounted",
+		advice:   "delete the pod, which then counts as failed: the next one mounts its volumes again; if that does not help, the log of the kubelet on {node} says why volume {its name} is not mounted",
+	},
+	{
 		kind:     Volume,
 		keepsEnd: true,
 		brief:    "volume",
 		text:     "{volume} cannot be mounted",
 		advice:   "look for the error in the log of the CSI driver's pod on {node}, or on the server of the volume; mounting is retried automatically",
 	},
-}
+})
 
 // attaching is the row of other trouble with attaching a volume, which the node is not involved in.
 var attaching = row[TroubleKind]{

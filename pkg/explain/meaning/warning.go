@@ -45,13 +45,13 @@ func OfRestart(reason, message string) (container string, is bool) {
 	return restarted.Group(message), true
 }
 
-// OfContainer returns the ConfigMap, Secret or key that a container refers to and that does not exist, from the kubelet's message
-// about a container that it cannot set up; nil for other messages.
+// OfContainer returns the ConfigMap, Secret or key that a container refers to and that does not exist, the volume that is not mounted, or
+// what the node lacks, from the kubelet's message about a container that it cannot set up; nil for other messages.
 func OfContainer(message string) *Trouble {
-	if t := troubleIn(volumes, message); t.IsAboutObject() {
+	if t := troubleIn(volumes, message); t.IsAboutObject() || t != nil && t.Kind == VolumeGone {
 		return t
 	}
-	return nil
+	return troubleIn(nodeLimits, message)
 }
 
 // IsAboutObject reports whether an object in a namespace, or a key of it, is missing.
@@ -63,7 +63,7 @@ func (t *Trouble) IsAboutObject() bool {
 var passing = []TroubleKind{
 	RateLimit, PullsThrottled, RegistryFails, Unreachable, LayerDamaged, NoDiskSpace,
 	NotAttached, VolumeBusy, NotSynced, Attacher, StorageUnreachable, MultiAttach, VolumeInUse, VolumeLimit, MountTimeout, SecretsStore, NodeDiskFull,
-	StillAttached,
+	StillAttached, PullCanceled, DiskFails, NodeDisk, NodeMemory, NodeProcesses, NodeFiles, NotRead,
 }
 
 // MayPass reports whether the trouble may pass by itself.

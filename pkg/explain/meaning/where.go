@@ -16,6 +16,8 @@ type Where struct {
 	// Account is the ServiceAccount of the pod, and BySpec reports whether the pod template itself has imagePullSecrets.
 	Account string
 	BySpec  bool
+	// Store is the SecretProviderClass of a volume of the pod template, which may create Secrets, "" if there is none.
+	Store string
 	// Lost are the names of the pull secrets that the kubelet does not find, as it lists them.
 	Lost string
 	// Reports is how often the kubelet has reported that it does not pull the image.
@@ -35,7 +37,7 @@ func (w *Where) words() []string {
 	}
 	return []string{
 		"{node}", w.node(), "{tag}", tagOf(w.Image), "{tags}", w.listTags(), "{image}", cmp.Or(w.plainImage(), "IMAGE"),
-		"{load}", w.load(), "{secrets}", secrets, "{lost}", w.Lost, "{reports}", reports, "{registry}", cmp.Or(registryOf(w.plainImage()), "REGISTRY"),
+		"{load}", w.load(), "{secrets}", secrets, "{lost}", w.Lost, "{store}", w.Store, "{reports}", reports, "{registry}", cmp.Or(registryOf(w.plainImage()), "REGISTRY"),
 	}
 }
 

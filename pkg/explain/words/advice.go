@@ -82,7 +82,7 @@ const (
 	Unpin                = "{recreate} without nodeName %s, which pins its pods to that node whatever happens to it"
 	FindOtherUser        = "find out whether a pod on another node uses claim %s: with access mode ReadWriteOnce, one node at a time can mount it; otherwise check the CSI driver of its volume"
 	AwaitRuntime         = "wait until the container runtime has finished its earlier attempt to create container %s; if it does not, check the runtime and the load of the node"
-	FixContainerConfig   = "fix what the kubelet reports about container %s; it then starts automatically"
+	FixContainerConfig   = "correct env, volumeMounts or securityContext of container %s, whichever the message is about, or the object that it names"
 	FailIfKilled         = "make container %s exit with another code than 0 if one of its processes is killed, so that the pod fails"
 	MisspelledController = "replace the Job: its managedBy %s looks like a misspelling of %s, and the field cannot be changed"
 	StartOtherController = "start the controller for managedBy %s"
@@ -92,7 +92,7 @@ const (
 	ShowExitCode         = "have the command of container %s end with the exit code of its program, without %s: the Job then fails when its program does"
 	ReadSidecarLog       = "read the log of sidecar %s, too, which may have the cause"
 	ReadLogOf            = "read the log of container %s"
-	FixStart             = "fix what the container runtime reports about container %s; it never started, so it has no log"
+	FixStart             = "if its pods start on other nodes, see what the container runtime logs on this one; otherwise correct command, volumeMounts or securityContext of container %s, whichever the message is about"
 )
 
 // Tolerate returns advice on pods that a NoExecute taint ends again and again; pinned is the nodeName of the pod template, or "".

@@ -65,7 +65,6 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemDeleting:        {what: deletingText, note: deletingNote, state: stateDeleting, plain: true},
 	explain.ProblemUnschedulable: {
 		what: unschedulableText, note: unschedulableNote, brief: unfitsBriefly, column: noNode,
-		advice: "compare what the pod requests with what the nodes offer",
 	},
 	explain.ProblemSchedulingGated: {
 		what: gatedText, quote: suspendedQuote, note: gatedNote,
@@ -75,7 +74,7 @@ var problems = map[explain.ProblemKind]problemWords{
 		what: imageText, quote: imageQuote, note: imageNote,
 		advice: "find out why in the events of the pod; then make the image available to its node, or run another one",
 	},
-	explain.ProblemContainerConfig: {what: unstartableText, quote: unstartableQuote, note: endlessNote},
+	explain.ProblemContainerConfig: {what: unstartableText, quote: unstartableQuote, note: unstartableNote},
 	explain.ProblemCrashLoop: {
 		what: crashLoopText, quote: crashLoopQuote, short: crashLoopLead, aside: crashLoopRestarts, note: restartsNote, group: crashLoopsText, brief: crashLoopBriefly,
 		advice: "read its log from before the last restart",

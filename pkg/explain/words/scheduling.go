@@ -64,3 +64,8 @@ func autoscalerText(p *explain.Problem, _ time.Time) string {
 	}
 	return p.Scheduling.Autoscaler.Text()
 }
+
+// AskScheduler returns the advice on a pod that its scheduler does not place for a reason that is unknown.
+func AskScheduler(name string) string {
+	return "look for the pod in the log of " + schedulerText(&explain.Problem{Asked: name}) + ", which says more about this reason than the event"
+}

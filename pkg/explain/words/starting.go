@@ -222,6 +222,14 @@ func unstartableText(p *explain.Problem, now time.Time) string {
 	return text + cause
 }
 
+// unstartableNote says that nothing ends the wait, unless the kubelet's next attempt may succeed.
+func unstartableNote(p *explain.Problem, now time.Time) string {
+	if p.Start.Trouble.MayPass() {
+		return ""
+	}
+	return endlessNote(p, now)
+}
+
 func unstartableQuote(p *explain.Problem, _ time.Time) quotation {
 	switch {
 	case p.Start.Trouble != nil || p.Start.Error == nil && len(p.Details) == 0:

@@ -69,6 +69,15 @@ const (
 	RenewTokenOfPod = "delete the pod, and the Job's next one gets the current token"
 )
 
+// RenewAccount returns the advice on a pod whose node cannot mount the token of a ServiceAccount, which may be gone.
+func RenewAccount(account string, t *explain.Tool) string {
+	text := "this volume has the token of ServiceAccount " + account + ", which was deleted since, or created again: "
+	if t.IsHook() {
+		return text + RenewToken(t) + "; if the account is a hook, too, leave hook-succeeded out of its delete policy"
+	}
+	return text + "create the account if it does not exist, as no new pod can be created without it, and then " + RenewTokenOfPod
+}
+
 // RenewToken returns the advice on a generated token that the template of the Job names.
 func RenewToken(t *explain.Tool) string {
 	switch {

@@ -172,9 +172,16 @@ func (e *Explainer) Reports(ctx context.Context, jobs []*unstructured.Unstructur
 	return reports, group.Wait()
 }
 
-// mayLackEvents reports whether events of pods may say more about the Job: one has not started, or the Job is stalled.
+// mayLackEvents reports whether events of pods may say more about the Job: one has not started, the Job is stalled, or its deadline passed
+// and its pods are gone, which may not have started.
 func mayLackEvents(in *input.Input, r *explain.Report) bool {
-	return in.Job != nil && (r.Verdict.Stalled && !r.Job.Suspend || slices.ContainsFunc(in.Pods, func(p *input.Pod) bool { return p.Phase == corev1.PodPending }))
+	switch {
+	case in.Job == nil:
+		return false
+	case r.Verdict.EndedBy == explain.EndedByDeadline && len(in.Pods) == 0:
+		return true
+	}
+	return r.Verdict.Stalled && !r.Job.Suspend || slices.ContainsFunc(in.Pods, func(p *input.Pod) bool { return p.Phase == corev1.PodPending })
 }
 
 // LacksEvents reports whether events of the Job's pods may add something to the report, which is one of the last Reports.

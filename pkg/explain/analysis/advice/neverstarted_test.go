@@ -46,8 +46,8 @@ func TestContainerThatNeverStartedHasNoLog(t *testing.T) {
 		"crun: executable file `trian` not found in $PATH: No such file or directory":                              "fix the command of container main",
 		`unable to start container process: exec: "/x": permission denied`:                                         "make /x executable",
 		`unable to start container process: exec /x: exec format error`:                                            "use an image of container main for the architecture of the node",
-		`error mounting "/data" to rootfs: no such file or directory`:                                              "fix what the container runtime reports about container main",
-		`unable to apply cgroup configuration: mkdir /sys/fs/cgroup/memory: permission denied: exec of it was not`: "fix what the container runtime reports about container main",
+		`error mounting "/data" to rootfs: no such file or directory`:                                              "if its pods start on other nodes, see what the container runtime logs",
+		`unable to apply cgroup configuration: mkdir /sys/fs/cgroup/memory: permission denied: exec of it was not`: "if its pods start on other nodes, see what the container runtime logs",
 	} {
 		f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) { j.Status.Failed = 2 }), explaintest.PodOf("a", unstarted(message, time.Minute)), explaintest.PodOf("b", unstarted(message, 2*time.Minute)))
 		explaintest.WantText(t, explaintest.Report(f), want)

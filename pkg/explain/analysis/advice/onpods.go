@@ -19,11 +19,15 @@ import (
 
 // onToken returns advice on a generated token that is gone: the pod, or the template, names its Secret.
 func onToken(in *facts.Facts, p *explain.Problem) []explain.Advice {
-	_, secret := p.MissingObject()
+	kind, secret := p.MissingObject()
 	isToken := func(v corev1.Volume) bool { return v.Secret != nil && v.Secret.SecretName == secret }
 	t := facts.ToolOf(in.Job)
 	renew, command := words.RenewToken(t), kubectl(in.Job, "delete job %s", jobWord(in.Job))
 	switch inTemplate := slices.ContainsFunc(in.Spec.Template.Spec.Volumes, isToken); {
+	case kind == "" && t.IsHook():
+		return advise(words.RenewAccount(p.TokenOf(), t), command)
+	case kind == "":
+		return advise(words.RenewAccount(p.TokenOf(), nil), kubectl(in.Job, "get serviceaccount %s", shellWord(p.TokenOf())))
 	case !inTemplate && len(p.Pods) > 0:
 		renew, command = words.RenewTokenOfPod, kubectl(in.Job, "delete pod %s", shellWord(p.Pods[0]))
 	case t == nil:

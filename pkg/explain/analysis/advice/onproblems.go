@@ -118,6 +118,8 @@ func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 		to = "to run another image, "
 	case p.Kind == explain.ProblemCrashLoop && !isOfTemplate(in, p):
 		to = "if the cause is in the pod template, "
+	case p.Kind == explain.ProblemUnschedulable, p.Kind == explain.ProblemPodPending, p.Start.Trouble != nil: // Others may be at fault.
+		to = "if the pod template is at fault, "
 	}
 	return append(changeSource(in, to), skip...)
 }
@@ -210,42 +212,6 @@ func onLoop(in *facts.Facts, p *explain.Problem) (out []explain.Advice) {
 // unknownOf returns the words with which the container of a problem reports an error, and its log.
 func unknownOf(in *facts.Facts, p *explain.Problem) *meaning.Clue {
 	return &meaning.Clue{Words: p.Run.LastLine, Log: slices.Concat(p.Details, in.LogOf(p.Pods[0], p.Container))}
-}
-
-// ofNodePods are kinds of trouble with a pod of the node: of the network plugin, or a CSI driver.
-var ofNodePods = []meaning.TroubleKind{meaning.NetworkNotReady, meaning.NetworkDenied, meaning.NetworkPlugin, meaning.DriverDown, meaning.DeviceDriver}
-
-// startCommand returns the command that shows the object of the startAdvice, "" if there is none.
-func startCommand(in *facts.Facts, p *explain.Problem) string {
-	describe, node := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0])), ""
-	if pod := activePod(in, p.Pods[0]); pod != nil {
-		node = pod.Node
-	}
-	switch t := p.Start.Trouble; {
-	case p.Run.Ending != nil, p.Kind == explain.ProblemCrashLoop:
-		return describe // It shows the probe and the message of the probe or of the runtime.
-	case p.Start.Reason == explain.InvalidImageName, t != nil && slices.Contains(ofOtherImage, t.Kind):
-		return otherImage(in, p.Container)
-	case t == nil:
-		return slowStartCommand(p)
-	case t.Kind == meaning.ObjectMissing, t.Kind == meaning.KeyMissing:
-		return objectCommand(cmp.Or(t.Namespace, in.Job.Namespace), t)
-	case t.Kind == meaning.ClaimUnusable:
-		return kubectl(in.Job, "describe pvc %s", shellWord(t.Name))
-	case t.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1: // It shows the access modes, and the pods that use the claim.
-		return kubectl(in.Job, "describe pvc %s", shellWord(p.Start.Claims[0].Name))
-	case t.Kind == meaning.VolumeInUse:
-		return "kubectl get volumeattachments"
-	case t.Kind == meaning.WrongNode:
-		return "kubectl describe pv " + shellWord(t.Volume)
-	case t.Kind == meaning.DriverMissing && node != "":
-		return "kubectl describe csinode " + shellWord(node)
-	case slices.Contains(ofNodePods, t.Kind) && node != "":
-		return "kubectl get pods -A --field-selector spec.nodeName=" + shellWord(node)
-	case t.Kind == meaning.MountTimeout, t.Kind == meaning.Volume, t.Kind == meaning.VolumeAttach, t.Kind == meaning.Sandbox, t.Kind == meaning.Image, t.Kind == meaning.Devices:
-		return describe // It shows the whole message.
-	}
-	return ""
 }
 
 // slowStartCommand returns the command that shows the state of the silent kubelet's node, or of kube-scheduler; "" if neither keeps the pod

@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 		}
 	}
 	if len(out) == 0 {
-		return advise(words.PodAdvice(p.Kind), describe)
+		return advise(words.AskScheduler(in.Spec.Template.Spec.SchedulerName), describe)
 	}
 	return out
 }
@@ -44,7 +45,7 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 func isMinor(u *meaning.Unfit, all []meaning.Unfit, advised bool) bool {
 	lacksRoom := func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitResource || u.Kind == meaning.UnfitPodCount }
 	isMet := u.Kind == meaning.UnfitNodeAffinity && (advised || u.Name != "") && slices.ContainsFunc(all, lacksRoom)
-	return isMet || advised && u.IsReserved()
+	return isMet || advised && (u.IsReserved() || u.IsForOthers())
 }
 
 // unfitCommand returns the command that shows the object of a reason, "" if there is none.
@@ -67,7 +68,23 @@ func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 	case u.Kind == meaning.UnfitTaint && !u.IsState():
 		return "kubectl get nodes -o custom-columns=NODE:.metadata.name,TAINTS:.spec.taints"
 	}
-	return clusterCommands[u.Kind]
+	return cmp.Or(clusterCommands[u.Kind], podsCommand(in, u))
+}
+
+// withRules are the columns that show where pods run, and which pods each keeps away.
+const withRules = "custom-columns=NODE:.spec.nodeName,POD:.metadata.name,RULES:.spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+
+// podsCommand returns the command that shows the pods because of which no node takes the pod, "" for other reasons.
+func podsCommand(in *facts.Facts, u *meaning.Unfit) string {
+	switch {
+	case u.Kind == meaning.UnfitGang:
+		return kubectl(in.Job, "describe podgroups")
+	case u.Selector != "":
+		return kubectl(in.Job, "get pods -o wide -l %s", shellWord(u.Selector))
+	case u.Kind == meaning.UnfitPodAffinity && strings.HasPrefix(u.Name, "existing"):
+		return "kubectl get pods -A -o " + withRules
+	}
+	return ""
 }
 
 // clusterCommands show what a reason is about, if that is in no namespace.
@@ -165,4 +182,53 @@ func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 		out = append(out, advise(words.ActivateWorkload, kubectl(in.Job, `patch %s %s --type merge -p '{"spec":{"active":true}}'`, kueue.Workloads, shellWord(p.Suspension.Hold.Workload)))...)
 	}
 	return out
+}
+
+const (
+	podsOfNode   = "kubectl get pods -A --field-selector spec.nodeName=" // of the network plugin, or a CSI driver
+	describeNode = "kubectl describe node "
+)
+
+// nodeCommands show what a trouble of a node is about; the name of the node follows.
+var nodeCommands = map[meaning.TroubleKind]string{
+	meaning.NetworkNotReady: podsOfNode, meaning.NetworkDenied: podsOfNode, meaning.NetworkPlugin: podsOfNode, meaning.NetworkNoServer: podsOfNode,
+	meaning.DriverDown: podsOfNode, meaning.DeviceDriver: podsOfNode, meaning.DriverMissing: "kubectl describe csinode ",
+	meaning.NodeDisk: describeNode, meaning.NodeMemory: describeNode, meaning.NodeProcesses: describeNode,
+}
+
+// startCommand returns the command that shows the object of the startAdvice, "" if there is none.
+func startCommand(in *facts.Facts, p *explain.Problem) string {
+	describe, node := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0])), ""
+	if pod := activePod(in, p.Pods[0]); pod != nil {
+		node = pod.Node
+	}
+	t := p.Start.Trouble
+	switch {
+	case p.Run.Ending != nil, p.Kind == explain.ProblemCrashLoop:
+		return describe // It shows the probe and the message of the probe or of the runtime.
+	case p.Start.Reason == explain.InvalidImageName, t != nil && slices.Contains(ofOtherImage, t.Kind):
+		return otherImage(in, p.Container)
+	case t == nil:
+		return slowStartCommand(p)
+	case t.Kind == meaning.ObjectMissing, t.Kind == meaning.KeyMissing:
+		return objectCommand(cmp.Or(t.Namespace, in.Job.Namespace), t)
+	case t.Kind == meaning.VolumeGone, t.Kind == meaning.MountBroken:
+		return kubectl(in.Job, "delete pod %s", shellWord(p.Pods[0]))
+	case t.Kind == meaning.ClaimUnusable:
+		return kubectl(in.Job, "describe pvc %s", shellWord(t.Name))
+	case t.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1: // It shows the access modes, and the pods that use the claim.
+		return kubectl(in.Job, "describe pvc %s", shellWord(p.Start.Claims[0].Name))
+	case t.Kind == meaning.WrongNode:
+		return "kubectl describe pv " + shellWord(t.Volume)
+	case nodeCommands[t.Kind] != "" && node != "":
+		return nodeCommands[t.Kind] + shellWord(node)
+	case t.Kind == meaning.MountTimeout, t.Kind == meaning.Volume, t.Kind == meaning.VolumeAttach, t.Kind == meaning.Sandbox, t.Kind == meaning.Image, t.Kind == meaning.Devices:
+		return describe // It shows the whole message.
+	}
+	return troubleCommands[t.Kind]
+}
+
+// troubleCommands show what a trouble is about, if that is in no namespace.
+var troubleCommands = map[meaning.TroubleKind]string{
+	meaning.VolumeInUse: "kubectl get volumeattachments", meaning.NoDriverObject: "kubectl get csidrivers",
 }

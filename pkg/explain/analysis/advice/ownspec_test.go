@@ -46,6 +46,8 @@ func TestNodeSelectorThatNoNodeMatchesIsNamed(t *testing.T) {
 	job := explaintest.JobWith(func(j *batchv1.Job) { j.Spec.Template.Spec.NodeSelector = map[string]string{"disk": "ssd"} })
 	r := explaintest.WantFirst(t, explaintest.InputOf(job, pod), "no node can take the pod: 5 nodes do not match its nodeSelector (disk=ssd)")
 	explaintest.WantText(t, r, "correct the nodeSelector disk=ssd of the pod template, or give a node that label", "kubectl get nodes -L disk")
+	job.Spec.Template.Spec.NodeSelector = map[string]string{"topology.kubernetes.io/zone": "a"}
+	explaintest.WantText(t, explaintest.Report(explaintest.InputOf(job, pod)), "or add a node that has it: the kubelet, the cloud or an operator sets such labels")
 	job.Spec.Template.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{}}}
 	job.Spec.Template.Spec.NodeSelector = nil
 	explaintest.WantText(t, explaintest.Report(explaintest.InputOf(job, pod)), "compare nodeSelector and affinity of the pod with the labels of the nodes")

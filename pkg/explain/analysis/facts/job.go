@@ -128,7 +128,13 @@ func Account(in *Facts) string { return cmp.Or(in.Spec.Template.Spec.ServiceAcco
 
 // WhereOf returns what the Job's template has about pods that do not start, and about the image of a container.
 func WhereOf(in *Facts, image string) meaning.Where {
-	return meaning.Where{Image: image, Account: Account(in), BySpec: len(in.Spec.Template.Spec.ImagePullSecrets) > 0}
+	w := meaning.Where{Image: image, Account: Account(in), BySpec: len(in.Spec.Template.Spec.ImagePullSecrets) > 0}
+	for i := range in.Spec.Template.Spec.Volumes {
+		if csi := in.Spec.Template.Spec.Volumes[i].CSI; csi != nil {
+			w.Store = cmp.Or(csi.VolumeAttributes["secretProviderClass"], w.Store)
+		}
+	}
+	return w
 }
 
 // UsesNodeDNS reports whether the pods use the DNS of their node, not that of the cluster.

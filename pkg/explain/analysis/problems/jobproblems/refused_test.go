@@ -52,7 +52,7 @@ func TestRefusedCreationIsExplained(t *testing.T) {
 			`User "system:serviceaccount:kube-system:job-controller" cannot create resource "pods" in API group "" in the namespace "ns"`},
 		{`pods "train-x" is forbidden: unable to create new content in namespace ns because it is being terminated`, "namespace ns is being deleted"},
 		{`Pod "train-x" is invalid: spec.containers[0].image: Required value`, "the API server rejects the pod template as invalid: spec.containers[0].image: Required value"},
-		{`etcdserver: request timed out`, "the API server rejects them: etcdserver: request timed out"},
+		{`etcdserver: request timed out`, "does not answer in time: etcdserver: request timed out"},
 		{``, "the API server rejects them"},
 	} {
 		for _, prefix := range []string{"Error creating: ", "(combined from similar events): Error creating: "} {

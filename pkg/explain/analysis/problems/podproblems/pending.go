@@ -94,6 +94,7 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 		p.Kind = explain.ProblemContainerConfig
 		waitsForContainer(&p, config)
 		p.Start.Error, p.Start.Trouble = meaning.StartErrorIn(config.WaitingMessage), meaning.OfContainer(config.WaitingMessage)
+		p.MayContinue = p.Start.Trouble.MayPass()
 	case held != nil:
 		p = *held
 	case before != nil:

@@ -36,7 +36,7 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 			u.Rule = tolerationOf(in.Spec.Template.Spec.Tolerations, u.TaintKey())
 		case u.Kind == meaning.UnfitPodAffinity:
 			u.Name = affinityKind(in.Spec.Template.Spec.Affinity, u.Name)
-			u.Rule = ruleOf(in.Spec.Template.Spec.Affinity, u.Name)
+			u.Rule, u.Selector = ruleOf(&in.Spec.Template, u.Name)
 		case u.Kind == meaning.UnfitTopologySpread:
 			u.Rule = spreadOf(in.Spec.Template.Spec.TopologySpreadConstraints)
 		case u.Kind == meaning.UnfitHostPort:
@@ -73,25 +73,34 @@ func affinityKind(a *corev1.Affinity, name string) string {
 	return "existing pods anti-affinity"
 }
 
-// ruleOf returns the only required rule of the kind, such as pod anti-affinity; "" if there is another number of them, or if it selects all
-// pods.
-func ruleOf(a *corev1.Affinity, kind string) string {
+// ruleOf returns the only required rule of the kind, such as pod anti-affinity, "" if there is another number of them, or if it selects all
+// pods; and the selector of its pods. If the anti-affinity of the pod template selects the pods of the template, existing pods have it, too.
+func ruleOf(template *corev1.PodTemplateSpec, kind string) (rule, selector string) {
 	var terms []corev1.PodAffinityTerm
+	a, ofOthers := template.Spec.Affinity, strings.HasPrefix(kind, "existing")
 	switch {
 	case a == nil:
 	case kind == "pod affinity" && a.PodAffinity != nil:
 		terms = a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	case kind == "pod anti-affinity" && a.PodAntiAffinity != nil:
+	case strings.HasSuffix(kind, "anti-affinity") && a.PodAntiAffinity != nil:
 		terms = a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 	}
 	if len(terms) != 1 || terms[0].LabelSelector == nil {
-		return ""
+		return "", ""
+	}
+	s, err := metav1.LabelSelectorAsSelector(terms[0].LabelSelector)
+	isHere := len(terms[0].Namespaces) == 0 && terms[0].NamespaceSelector == nil
+	if err == nil && isHere && (!ofOthers || s.Matches(labels.Set(template.Labels))) {
+		selector = s.String()
+	}
+	if ofOthers {
+		return "", selector
 	}
 	by := terms[0].TopologyKey
 	if by == corev1.LabelHostname {
 		by = "host"
 	}
-	return wording.Cut(metav1.FormatLabelSelector(terms[0].LabelSelector), maxRule) + ", by " + by
+	return wording.Cut(metav1.FormatLabelSelector(terms[0].LabelSelector), maxRule) + ", by " + by, selector
 }
 
 // spreadOf returns the only constraint that a node has to satisfy, "" if there is another number of them.

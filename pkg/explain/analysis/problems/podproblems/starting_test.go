@@ -46,8 +46,8 @@ func TestUnschedulablePodNamesReasonsAndWhatToDo(t *testing.T) {
 		"0/3 nodes are available: 3 node(s) had volume node affinity conflict.":                                    {"3 nodes cannot use its volume (claim data)", "make room for the pod where its volume is (claim data)", "kubectl describe pvc data -n ns"},
 		`0/3 nodes are available: persistentvolumeclaim "data" not found.`:                                         {"claim data does not exist; the Job waits forever", "create claim data, and the pod is scheduled", "kubectl get pvc -n ns"},
 		"0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: x":                 {"claim data is not bound", "find out why claim data is not bound", "kubectl describe pvc data -n ns"},
-		"0/7 nodes are available: 1 a, 1 b, 1 c, 1 d, 1 e, 1 f, 1 g.":                                              {"1 node: “a”, 1 node: “b”, 1 node: “c”, 1 node: “d”, 1 node: “e”, 2 other reasons", "compare what the pod requests with what the nodes offer", "kubectl describe pod train-x -n ns"},
-		"0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending.":                                      {"its PodGroup cannot start as a whole (1 Pending)", "make room for all pods of the PodGroup at once", ""},
+		"0/7 nodes are available: 1 a, 1 b, 1 c, 1 d, 1 e, 1 f, 1 g.":                                              {"1 node: “a”, 1 node: “b”, 1 node: “c”, 1 node: “d”, 1 node: “e”, 2 other reasons", "look for the pod in the log of kube-scheduler", "kubectl describe pod train-x -n ns"},
+		"0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending.":                                      {"its PodGroup cannot start as a whole (1 Pending)", "make room for all pods of the PodGroup at once", "kubectl describe podgroups -n ns"},
 		"0/2 nodes are available: 1 Too many pods, 1 node(s) didn't have free ports for the requested pod ports. ": {"1 node runs as many pods as it may, 1 has its host port in use", "add nodes that the pod may use: these run as many pods as they may", "kubectl describe nodes"},
 	} {
 		r := explaintest.Report(explaintest.InputOf(explaintest.JobOfOne("data"), explaintest.UnscheduledPod(message)))
@@ -104,7 +104,7 @@ func TestImageHasTheReasonWhyItCannotBePulled(t *testing.T) {
 		"429 Too Many Requests - Server message: toomanyrequests":     {"cannot be pulled: the registry's rate limit is exceeded", "pull the image with an account, which has a higher limit"},
 		"pull access denied, repository does not exist":               {"cannot be pulled: the registry denied access; credentials are missing (no imagePullSecrets), or the repository does not exist", "give the pods credentials for the registry: a Secret of type kubernetes.io/dockerconfigjson in imagePullSecrets"},
 		"no match for platform in manifest: not found":                {"cannot be pulled: it does not exist for the platform", "build the image for the platform (operating system and architecture) of the nodes"},
-		"dial tcp: lookup registry.corp on 10.0.0.2:53: no such host": {"cannot be pulled: the host name of its registry, registry.corp, cannot be resolved on the node", "check the name of the registry"},
+		"dial tcp: lookup registry.corp on 10.0.0.2:53: no such host": {"cannot be pulled: the host name of its registry, registry.corp, cannot be resolved on the node", "correct the name of the registry"},
 		"stopped": {"cannot be pulled: “stopped”; the Job waits forever", "the events of the pod have the whole message"},
 	} {
 		// Kubelets before 1.31 report the reason only in an event, and the last event has none.

@@ -1,0 +1,91 @@
+package meaning
+
+// What a node lacks for any pod, whatever its runtime was about to do.
+const (
+	NodeDisk       TroubleKind = "NodeDisk"       // the node has no disk space left
+	NodeDiskFails  TroubleKind = "NodeDiskFails"  // the disk of the node fails, so that its file system is read-only
+	NodeMemory     TroubleKind = "NodeMemory"     // the node has no memory left
+	NodeProcesses  TroubleKind = "NodeProcesses"  // the node starts no more processes
+	NodeFiles      TroubleKind = "NodeFiles"      // the node opens no more files, or watches no more
+	NodeNamespaces TroubleKind = "NodeNamespaces" // the node creates no more namespaces
+	NodeCgroups    TroubleKind = "NodeCgroups"    // the node creates no more cgroups
+	NotRead        TroubleKind = "NotRead"        // the kubelet did not get what a container refers to from the API server in time
+)
+
+// nodeLimits are errors of the operating system in messages about sandboxes and containers.
+var nodeLimits = []row[TroubleKind]{
+	{
+		kind:     NodeDisk,
+		patterns: re(`(?P<detail>(?:/[^\s:"\\/]+){1,3})[^\s:"\\]*: no space left on device`, `no space left on device`),
+		yieldsTo: []TroubleKind{NodeNamespaces, NodeCgroups},
+		complete: true,
+		brief:    "node's disk full",
+		text:     "its node has no disk space left{(detail)}",
+		advice:   "free disk space on {node} (or inodes), or have the pod run on another one" + retried,
+	},
+	{
+		kind:     NodeNamespaces,
+		patterns: re(`fork/exec \S+: no space left on device`),
+		complete: true,
+		brief:    "node's namespaces",
+		text:     "its node may create no more namespaces (fork/exec: no space left on device)",
+		advice:   "raise the limits of namespaces on {node} (sysctl user.max_user_namespaces, which is 0 on hardened systems); its disk is not the matter",
+	},
+	{
+		kind:     NodeCgroups,
+		patterns: re(`mkdir /sys/fs/cgroup/\S*: no space left on device`),
+		complete: true,
+		brief:    "node's cgroups",
+		text:     "its node creates no more cgroups (mkdir /sys/fs/cgroup/…: no space left on device)",
+		advice:   "restart {node}, which removes cgroups that its kernel has leaked, and update the kernel; its disk is not the matter",
+	},
+	{
+		kind: NodeDiskFails,
+		patterns: re(`(?P<detail>/(?:var/lib|run)/(?:docker|containerd|containers|rancher)/[^\s:"\\]*: input/output error)`,
+			`(?:open|write) (?P<detail>/var/lib/(?:docker|containerd|containers|rancher)/[^\s:"\\]*: read-only file system)`),
+		complete: true,
+		brief:    "node's disk fails",
+		text:     "a disk of its node fails{(detail)}",
+		advice:   "check the disk of {node} (dmesg), as a file system with errors becomes read-only, and drain the node; delete the pod, and its replacement may run on another one",
+	},
+	{
+		kind:     NotRead,
+		patterns: re(`failed to sync (?P<object>configmap|secret) cache: timed out waiting for the condition`),
+		complete: true,
+		brief:    "{kind and name} not read",
+		text:     "its node timed out reading a {kind and name} from the API server",
+		advice:   "if it lasts, check the load of {node} and of the API server, and the network between them" + retried,
+	},
+	{
+		kind:     NodeMemory,
+		patterns: re(`cannot allocate memory`),
+		complete: true,
+		brief:    "node's memory",
+		text:     "its node has no memory left (cannot allocate memory)",
+		advice:   "free memory on {node}, or have the pod run on another one; with enough free memory, look for leaked cgroups or an old kernel" + retried,
+	},
+	{
+		kind:     NodeProcesses,
+		patterns: re(`resource temporarily unavailable|failed to create new OS thread|pthread_create failed`),
+		complete: true,
+		brief:    "node's processes",
+		text:     "its node starts no more processes (resource temporarily unavailable)",
+		advice:   "find out which pods of {node} run so many processes or threads, or raise its limits (kernel.pid_max, TasksMax of the container runtime, podPidsLimit of the kubelet)" + retried,
+	},
+	{
+		kind:     NodeFiles,
+		patterns: re(`too many open files|inotify_(?:init|add_watch)\w*: `),
+		complete: true,
+		brief:    "node's open files",
+		text:     "its node opens no more files (too many open files)",
+		advice:   "raise fs.inotify.max_user_instances and fs.file-max on {node} (sysctl), and LimitNOFILE of its container runtime" + retried,
+	},
+}
+
+// nodeKinds returns the kinds of nodeLimits.
+func nodeKinds() (all []TroubleKind) {
+	for i := range nodeLimits {
+		all = append(all, nodeLimits[i].kind)
+	}
+	return all
+}
