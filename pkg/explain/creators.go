@@ -33,6 +33,7 @@ var creators = []creator{
 	{"Rook", "app=rook-ceph-osd-prepare", "the storage of the CephCluster (its nodes, devices and device sets)", true},
 	{"Locust operator", "managed-by=locust-k8s-operator", "the LocustTest", true},
 	{"k6 operator", "k6_cr", "TestRun {value} (spec.runner and spec.initializer have the images)", true},
+	{"KubeRay", "ray.io/originated-from-cr-name", "RayJob {value} (spec.submitterConfig.backoffLimit has the retries of this Job)", true},
 	{"Kestra", "kestra.io/flow-id", "flow {value} of Kestra", true},
 	{"Trivy Operator", ManagedByLabel + "=trivy-operator", "the configuration of Trivy Operator (its ConfigMaps, or the values of its chart)", true},
 	{"Starboard", ManagedByLabel + "=starboard", "the configuration of Starboard (ConfigMap starboard)", true},

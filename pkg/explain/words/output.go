@@ -1,6 +1,7 @@
 package words
 
 import (
+	"strings"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -14,9 +15,14 @@ func outputQuote(p *explain.Problem, _ time.Time) quotation {
 	return inQuotes(": ", p.Run.LastLine)
 }
 
-// inOutput returns the problem that the output of a container shows, nil if there is none: the Job runs, or is complete, in vain.
+// waitsQuote returns the line of the log that says what a container waits for.
+func waitsQuote(p *explain.Problem, _ time.Time) quotation {
+	return inQuotes(", as its log says: ", p.Run.Awaited.Line)
+}
+
+// inOutput returns the problem that the output of a container shows, nil if there is none: the Job runs, or is complete, in vain, or waits.
 func (a *Answer) inOutput() *explain.Problem {
-	if b := a.Beside; b != nil && b.Kind == explain.ProblemErrorRepeated {
+	if b := a.Beside; b != nil && (b.Kind == explain.ProblemErrorRepeated || b.Kind == explain.ProblemWaits) {
 		return b
 	}
 	for _, p := range a.Reservations {
@@ -29,7 +35,9 @@ func (a *Answer) inOutput() *explain.Problem {
 
 // withOutput returns the clauses on a Job whose output shows an error, which comes first: after its state, and before its numbers.
 func (a *Answer) withOutput(state string, clauses []string) []string {
-	state += ", but "
+	if state += ", but "; a.inOutput().Kind == explain.ProblemWaits {
+		state = strings.TrimSuffix(state, "but ") + "and "
+	}
 	what := whatClauses(a.inOutput(), a.Now, state)
 	what[0] = state + what[0]
 	return append(what, clauses...)

@@ -165,6 +165,21 @@ func ChangeSource(t *explain.Tool) string {
 	return fmt.Sprintf("%s; delete the Job before %s, as its pod template cannot be changed", change, toolRun(t))
 }
 
+// retries are the fields of owners that have the backoffLimit of their Jobs.
+var retries = map[string]string{"RayJob": "spec.submitterConfig.backoffLimit", "MPIJob": "spec.runPolicy.backoffLimit", "ScaledJob": "spec.jobTargetRef.backoffLimit"}
+
+// HasRetries reports whether a field of the owner has the backoffLimit of its Jobs.
+func HasRetries(o *explain.Owner) bool { return o != nil && retries[o.Kind] != "" }
+
+// ChangeOwner returns the advice to change the owner of a Job.
+func ChangeOwner(o *explain.Owner) string {
+	text := fmt.Sprintf("change %s %s, not this Job: its controller creates the Job", o.Kind, o.Name)
+	if HasRetries(o) {
+		text += wording.InBrackets(retries[o.Kind] + " has its retries")
+	}
+	return text
+}
+
 // ChangeCronJobSource returns the advice to change a CronJob where it comes from: an owner, or a tool.
 func ChangeCronJobSource(o *explain.Owner, t *explain.Tool) string {
 	if o != nil {

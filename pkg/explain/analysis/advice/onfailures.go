@@ -244,18 +244,23 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 // onTemplate returns the advice to correct the CronJob that created a Job with failures, or what a program creates its Jobs from, unless
 // the Job has advice on that.
 func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Advice) []explain.Advice {
-	if t := facts.ToolOf(in.Job); t != nil && t.Source != "" && in.Decision.Failing() {
+	o := facts.OwnerOf(in.Job)
+	if t := facts.ToolOf(in.Job); in.Decision.Failing() && (t != nil && t.Source != "" || words.HasRetries(o)) {
 		if slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.OfSource }) {
 			return nil
 		}
 		return changeSource(in, "if the cause is in the pod template, ")
 	}
-	o := facts.OwnerOf(in.Job)
 	if o == nil || o.Kind != "CronJob" || in.Decision.Outcome == reconcile.OutcomeComplete || !in.Decision.Failing() && len(failed.All) == 0 {
 		return nil
 	}
 	out := advise(words.ChangeCronJob(o.Name, facts.ToolOfCronJob(in.Job)), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
-	out[0].OfOwner = true
+	if in.Finished() && !o.Uncontrolled {
+		out = append(out, advise(words.CheckLaterRun, kubectl(in.Job, "batchjob status cronjob/%s", shellWord(o.Name)))...)
+	}
+	for i := range out {
+		out[i].OfOwner = true
+	}
 	return out
 }
 
@@ -279,17 +284,25 @@ func onLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Ad
 		}
 		return append(onInit(in, failed, end.Restarts), advise(words.KeepFailedPods, "")...)
 	case explain.EndedByBackoffLimit:
-		stopped := slices.ContainsFunc(v.Accounting.Causes, func(c explain.Cause) bool { return c.IsStopped() })
-		if stopped && in.Indexed() && !in.PerIndex() && takesFailurePolicy(in) {
-			return proposeFix(in, words.LimitEachIndex, nil)
-		}
-		if failed.Example != nil && retriesInVain(in, failed.Example) {
-			return propose(in, words.FailAtOnce, failingAtOnce(in, failed.Example))
-		}
+		return onBackoffLimit(in, failed, v)
 	case explain.EndedByFailedIndexes, explain.EndedByMaxFailedIndexes:
 		if failed.HaveLogs() {
 			return adviseLogs(words.ReadLogsOfFailed, logsOfFailed(in.Job))
 		}
+	}
+	return nil
+}
+
+// onBackoffLimit returns advice on a Job that used up its backoffLimit.
+func onBackoffLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Advice {
+	stopped := slices.ContainsFunc(v.Accounting.Causes, func(c explain.Cause) bool { return c.IsStopped() })
+	switch {
+	case stopped && in.Indexed() && !in.PerIndex() && takesFailurePolicy(in):
+		return proposeFix(in, words.LimitEachIndex, nil)
+	case in.Job.Status.Succeeded > 0 && !in.Indexed() && ptr.Deref(in.Spec.Completions, 1) > 1:
+		return advise(fmt.Sprintf(words.RaiseBackoffLimit, jobspec.BackoffLimit(in.Spec)), "")
+	case failed.Example != nil && retriesInVain(in, failed.Example):
+		return propose(in, words.FailAtOnce, failingAtOnce(in, failed.Example))
 	}
 	return nil
 }

@@ -53,6 +53,7 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemProcessOOMKilled:  onProcessOOMKilled,
 	explain.ProblemErrorRepeated:     onErrorInOutput,
 	explain.ProblemErrorHidden:       onErrorInOutput,
+	explain.ProblemWaits:             onWaits,
 	explain.ProblemCrashLoop:         onPod("logs %s"),
 	explain.ProblemRestarted:         onRestarted,
 	explain.ProblemContainerStopped:  onPod("delete pod %s"),
@@ -140,8 +141,7 @@ func changeSource(in *facts.Facts, to string) []explain.Advice {
 	if t := facts.ToolOf(in.Job); t != nil {
 		out = advise(to+words.ChangeSource(t), "")
 	} else if o := in.ManagingOwner(); o != nil {
-		out = advise(to+fmt.Sprintf(words.ChangeOwner, o.Kind, o.Name),
-			kubectl(in.Job, "get %s %s -o yaml", strings.ToLower(shellWord(o.Kind)), shellWord(o.Name)))
+		out = advise(to+words.ChangeOwner(o), kubectl(in.Job, "get %s %s -o yaml", strings.ToLower(shellWord(o.Kind)), shellWord(o.Name)))
 	}
 	for i := range out {
 		out[i].OfSource = true
@@ -367,6 +367,8 @@ func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advic
 		return advise(words.RaiseOn, kubectl(in.Job, "batchjob retry %s --in-place", jobWord(in.Job)))
 	case p.Suspension.Hold != nil:
 		return onQueueHold(in, p)
+	case p.Suspension.NoWorkload:
+		return advise(words.CheckKueue, "kubectl logs deployment/kueue-controller-manager -n kueue-system")
 	case p.Controller == explain.Kueue:
 		return advise(words.AskKueue, kubectl(in.Job, "get workloads.kueue.x-k8s.io"))
 	case p.Suspension.OwnerRuns:

@@ -115,7 +115,9 @@ func addBeside(problems []explain.Problem, a *words.Answer) {
 	for _, beside := range []func(*explain.Problem) bool{
 		func(p *explain.Problem) bool { return p.Blocks },
 		func(p *explain.Problem) bool {
-			return p.Kind == explain.ProblemErrorRepeated || p.Kind == explain.ProblemRestarted || p.Kind == explain.ProblemPodsLost || p.Kind == explain.ProblemContainerEnded
+			return slices.Contains([]explain.ProblemKind{
+				explain.ProblemErrorRepeated, explain.ProblemWaits, explain.ProblemRestarted, explain.ProblemPodsLost, explain.ProblemContainerEnded,
+			}, p.Kind)
 		},
 	} {
 		for i := range problems {

@@ -136,6 +136,8 @@ func stoppedBySuspension(in *facts.Facts) (n int32) {
 func heldByKueue(in *facts.Facts, p *explain.Problem) {
 	p.Controller = explain.Kueue
 	p.Suspension.Queue, p.Suspension.Hold = facts.HeldByKueue(in)
+	unread := slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.What == kueue.Workloads })
+	p.Suspension.NoWorkload = in.Workload == nil && !in.Listed && !unread && in.Now.Sub(in.Job.CreationTimestamp.Time) > facts.Slack
 	if h := p.Suspension.Hold; h != nil && h.Since.Before(p.Since) {
 		p.Since = h.Since
 	}
