@@ -31,7 +31,6 @@ const (
 	ReadLastRun         = "read what its last run printed: exit code 0 does not show that it did its work"
 	FindCauseOfRun      = "find out why the Job failed, with the end of its log"
 	DeleteKept          = "nothing is wrong now: delete what is left of the failure, with its pods and their logs, when nobody needs it"
-	CheckLaterRun       = "if a later run of the CronJob has succeeded, nothing has to be done: only failedJobsHistoryLimit keeps this Job, which can be deleted"
 	KeepSuccessfulJobs  = "to see that later runs succeed, keep a Job of them, too: set successfulJobsHistoryLimit"
 	KeepFailedJobs      = "keep the last failed Job, with its pods and logs: set failedJobsHistoryLimit"
 )

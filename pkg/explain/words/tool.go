@@ -188,13 +188,18 @@ func ChangeCronJobSource(o *explain.Owner, t *explain.Tool) string {
 	return fmt.Sprintf("make this change in %s, too: %s may undo one that only the CronJob has", sourceOf(t), t.Name)
 }
 
-// ChangeCronJob returns the advice to change the CronJob of a Job, which t creates, nil if that is unknown.
-func ChangeCronJob(name string, t *explain.Tool) string {
+// ChangeCronJob returns the advice to change the CronJob of a Job, which t creates, nil if that is unknown; a Job that has ended may only be
+// kept.
+func ChangeCronJob(o *explain.Owner, t *explain.Tool, ended bool) string {
 	undone := "an operator that creates the CronJob may undo that"
 	if t != nil {
 		undone = ChangeCronJobSource(nil, t)
 	}
-	return fmt.Sprintf(changeCronJob, name) + "; " + undone
+	kept := ""
+	if ended && !o.Uncontrolled {
+		kept = "if a later run succeeded, delete this Job, which only failedJobsHistoryLimit keeps"
+	}
+	return wording.Join("; ", wording.Join("; ", fmt.Sprintf(changeCronJob, o.Name), undone), kept)
 }
 
 // SkipHook returns the advice to uninstall a release of Helm without a hook that cannot run, "" for other hooks.

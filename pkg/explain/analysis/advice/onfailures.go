@@ -254,13 +254,8 @@ func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Ad
 	if o == nil || o.Kind != "CronJob" || in.Decision.Outcome == reconcile.OutcomeComplete || !in.Decision.Failing() && len(failed.All) == 0 {
 		return nil
 	}
-	out := advise(words.ChangeCronJob(o.Name, facts.ToolOfCronJob(in.Job)), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
-	if in.Finished() && !o.Uncontrolled {
-		out = append(out, advise(words.CheckLaterRun, kubectl(in.Job, "batchjob status cronjob/%s", shellWord(o.Name)))...)
-	}
-	for i := range out {
-		out[i].OfOwner = true
-	}
+	out := advise(words.ChangeCronJob(o, facts.ToolOfCronJob(in.Job), in.Finished()), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+	out[0].OfOwner = true
 	return out
 }
 

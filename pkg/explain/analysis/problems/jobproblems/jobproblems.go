@@ -136,8 +136,6 @@ func stoppedBySuspension(in *facts.Facts) (n int32) {
 func heldByKueue(in *facts.Facts, p *explain.Problem) {
 	p.Controller = explain.Kueue
 	p.Suspension.Queue, p.Suspension.Hold = facts.HeldByKueue(in)
-	unread := slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.What == kueue.Workloads })
-	p.Suspension.NoWorkload = in.Workload == nil && !in.Listed && !unread && in.Now.Sub(in.Job.CreationTimestamp.Time) > facts.Slack
 	if h := p.Suspension.Hold; h != nil && h.Since.Before(p.Since) {
 		p.Since = h.Since
 	}
@@ -150,6 +148,8 @@ func heldByKueue(in *facts.Facts, p *explain.Problem) {
 	if p.Suspension.Hold == nil && stopped != nil && strings.Contains(stopped.Source, "kueue") && (started == nil || !started.Last.After(stopped.Last)) {
 		p.Details = []string{stopped.Message}
 	}
+	unread := slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.What == kueue.Workloads })
+	p.Suspension.NoWorkload = p.Suspension.Queue != "" && in.Workload == nil && len(p.Details) == 0 && !in.Listed && !unread && in.Now.Sub(in.Job.CreationTimestamp.Time) > facts.Slack
 }
 
 // NoParallelism finds a Job with parallelism 0, which gets no pods.
