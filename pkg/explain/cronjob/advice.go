@@ -1,6 +1,7 @@
 package cronjob
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -98,7 +99,7 @@ func onRuns(r *explain.CronJobReport) (out []explain.Advice) {
 
 // onSuccess returns the advice on a CronJob whose last run succeeded: on what is left of an earlier failure, or to read what the run printed.
 func onSuccess(r *explain.CronJobReport) []explain.Advice {
-	switch last := r.Last; {
+	switch last := cmp.Or(r.ByHand, r.Last); {
 	case len(r.Kept) > 0:
 	case last != nil && last.Name != "" && last.State == explain.OwnedSucceeded:
 		return one(words.ReadLastRun, kubectl(r, "batchjob logs %s", explain.ShellWord(last.Name)))

@@ -9,7 +9,7 @@ import (
 
 // The end of a log says what a program waits for, with the object or the server that it names; what it has waited for is over.
 // Requirements: FCT-13
-func TestEndOfALogSaysWhatAProgramWaitsFor(t *testing.T) {
+func TestEndOfALogShowsWhatAProgramWaitsFor(t *testing.T) {
 	for log, want := range map[string]*Awaited{
 		"deployment \"a\" successfully rolled out\nWaiting for 1 pods to be ready...": {Line: "Waiting for 1 pods to be ready...", OfPods: true},
 		`Waiting for deployment "web-app" rollout to finish: 0 of 1 updated replicas are available...`: {
