@@ -279,7 +279,7 @@ func responseStatus(q *Clue, c *Container) string {
 }
 
 // noServer matches what programs say about a server that they do not reach, without its address.
-var noServer = lazyregexp.New(`(?i)timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:reset|closed|aborted|lost)|broken pipe|no (?:brokers|servers?|hosts?) (?:are )?available|is unavailable|\b(?:is|are|may|might) not (?:be )?(?:available|ready|reachable)|empty (?:response|reply) from`)
+var noServer = lazyregexp.New(`(?i)timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:reset|closed|aborted|lost)|broken pipe|no (?:brokers|servers?|hosts?) (?:are )?available|is (?:unavailable|not (?:available|ready|reachable))`)
 
 // namedServer is the clue of a server that the pod template has.
 func namedServer(q *Clue, c *Container) string {

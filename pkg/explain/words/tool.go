@@ -165,19 +165,22 @@ func ChangeSource(t *explain.Tool) string {
 	return fmt.Sprintf("%s; delete the Job before %s, as its pod template cannot be changed", change, toolRun(t))
 }
 
-// retries are the fields of owners that have the backoffLimit of their Jobs.
-var retries = map[string]string{"RayJob": "spec.submitterConfig.backoffLimit", "MPIJob": "spec.runPolicy.backoffLimit", "ScaledJob": "spec.jobTargetRef.backoffLimit"}
+// retries are the fields of owners, and of what tools create Jobs from, that have the backoffLimit of their Jobs.
+var retries = map[string]string{
+	"RayJob": "spec.submitterConfig.backoffLimit", "KubeRay": "spec.submitterConfig.backoffLimit of the RayJob", "MPIJob": "spec.runPolicy.backoffLimit",
+	"ScaledJob": "spec.jobTargetRef.backoffLimit",
+}
 
-// HasRetries reports whether a field of the owner has the backoffLimit of its Jobs.
-func HasRetries(o *explain.Owner) bool { return o != nil && retries[o.Kind] != "" }
-
-// ChangeOwner returns the advice to change the owner of a Job.
-func ChangeOwner(o *explain.Owner) string {
-	text := fmt.Sprintf("change %s %s, not this Job: its controller creates the Job", o.Kind, o.Name)
-	if HasRetries(o) {
-		text += wording.InBrackets(retries[o.Kind] + " has its retries")
+// MoreRetries returns the advice to give a Job more attempts whose server may only have been late.
+func MoreRetries(o *explain.Owner, t *explain.Tool, limit int32) string {
+	field := ""
+	switch {
+	case o != nil:
+		field = retries[o.Kind]
+	case t != nil:
+		field = retries[string(t.Name)]
 	}
-	return text
+	return fmt.Sprintf("if that server was only not ready yet, {recreate} with a backoffLimit above %d%s: each attempt comes later than the one before", limit, wording.InBrackets(field))
 }
 
 // ChangeCronJobSource returns the advice to change a CronJob where it comes from: an owner, or a tool.

@@ -244,13 +244,13 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 // onTemplate returns the advice to correct the CronJob that created a Job with failures, or what a program creates its Jobs from, unless
 // the Job has advice on that.
 func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Advice) []explain.Advice {
-	o := facts.OwnerOf(in.Job)
-	if t := facts.ToolOf(in.Job); in.Decision.Failing() && (t != nil && t.Source != "" || words.HasRetries(o)) {
+	if t := facts.ToolOf(in.Job); t != nil && t.Source != "" && in.Decision.Failing() {
 		if slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.OfSource }) {
 			return nil
 		}
 		return changeSource(in, "if the cause is in the pod template, ")
 	}
+	o := facts.OwnerOf(in.Job)
 	if o == nil || o.Kind != "CronJob" || in.Decision.Outcome == reconcile.OutcomeComplete || !in.Decision.Failing() && len(failed.All) == 0 {
 		return nil
 	}
@@ -296,7 +296,10 @@ func onBackoffLimit(in *facts.Facts, failed *failures.Failures, v *Values) []exp
 		return proposeFix(in, words.LimitEachIndex, nil)
 	case in.Job.Status.Succeeded > 0 && !in.Indexed() && ptr.Deref(in.Spec.Completions, 1) > 1:
 		return advise(fmt.Sprintf(words.RaiseBackoffLimit, jobspec.BackoffLimit(in.Spec)), "")
-	case failed.Example != nil && retriesInVain(in, failed.Example):
+	case failed.Example == nil:
+	case isUnreachable(failed.Example.KnownError(in)):
+		return advise(words.MoreRetries(facts.OwnerOf(in.Job), facts.ToolOf(in.Job), jobspec.BackoffLimit(in.Spec)), "")
+	case retriesInVain(in, failed.Example):
 		return propose(in, words.FailAtOnce, failingAtOnce(in, failed.Example))
 	}
 	return nil

@@ -141,7 +141,8 @@ func changeSource(in *facts.Facts, to string) []explain.Advice {
 	if t := facts.ToolOf(in.Job); t != nil {
 		out = advise(to+words.ChangeSource(t), "")
 	} else if o := in.ManagingOwner(); o != nil {
-		out = advise(to+words.ChangeOwner(o), kubectl(in.Job, "get %s %s -o yaml", strings.ToLower(shellWord(o.Kind)), shellWord(o.Name)))
+		out = advise(to+fmt.Sprintf(words.ChangeOwner, o.Kind, o.Name),
+			kubectl(in.Job, "get %s %s -o yaml", strings.ToLower(shellWord(o.Kind)), shellWord(o.Name)))
 	}
 	for i := range out {
 		out[i].OfSource = true
