@@ -70,8 +70,11 @@ demo: ## Show what the proposals added to Jobs, on a control plane of its own, o
 
 # How long the tests of a package may take: some take five of go test's ten minutes, and the machine may be busy.
 TEST_TIMEOUT := 1h
-# The packages of unit tests and scenarios: all but those that start a control plane or the built program.
-UNIT = $(shell $(GO) list ./... | grep -vE '/test/(cluster/(compat|conformance/live|e2e|integration|node)|virtual/fidelity|product/(docs|release))$$')
+# The packages of unit tests and scenarios: all but those that start a control plane or the built program, and the helpers that only
+# such packages use.
+UNIT = $(shell $(GO) list ./... | grep -vE '/test/(cluster/|virtual/fidelity|product/(docs/shell|docs|monitoring|release)$$)')
+# The packages of the cluster wing that need no more than a kube-apiserver.
+CLUSTER = $(shell $(GO) list ./test/cluster/... | grep -vE '/(compat|live|e2e|node)$$')
 
 # -short leaves most random cases to make test-unit. make lint vets; here, it would cost a first run half a minute. The packages
 # that take longest come first, so that both cores are busy until the end.
@@ -89,7 +92,7 @@ test-unit: ## Run unit tests and scenarios, with all random cases
 .PHONY: test-integration
 test-integration: ## Run the tests on a real kube-apiserver, but for those beside kube-controller-manager
 	@$(CONTROLPLANE) build --for test
-	$(GO) test -vet=off -short -timeout $(TEST_TIMEOUT) ./test/cluster/integration/... ./test/virtual/fidelity
+	$(GO) test -vet=off -short -timeout $(TEST_TIMEOUT) $(CLUSTER) ./test/virtual/fidelity
 
 .PHONY: fidelity
 fidelity: ## Compare the virtual API server with a real one, of KUBE_VERSION, in FIDELITY_SEQUENCES random sequences of calls
@@ -131,7 +134,7 @@ test-e2e: build controlplane ## Run the real binary on a kwok cluster
 
 .PHONY: test-docs
 test-docs: build controlplane ## Run every command of the documentation on a kwok cluster, and check its links
-	$(GO) -C test/product/docs test -count=1
+	$(GO) -C test/product/docs test -count=1 . ./shell
 
 .PHONY: test-compat
 test-compat: build ## Build each of COMPAT_VERSIONS of Kubernetes, and run the plugin on it: half an hour, then minutes

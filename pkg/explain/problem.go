@@ -37,7 +37,7 @@ const (
 	ProblemContainerRetried  ProblemKind = "ContainerRetried"  // an init container or sidecar was restarted, in a pod that succeeded
 	ProblemErrorRepeated     ProblemKind = "ErrorRepeated"     // a container runs, and its log repeats an error
 	ProblemWaits             ProblemKind = "Waits"             // a container runs, and its log says what it waits for
-	ProblemErrorHidden       ProblemKind = "ErrorHidden"       // the log of a container that succeeded has an error, and its command hides its exit code
+	ProblemErrorHidden       ProblemKind = "ErrorHidden"       // the log of a container that succeeded has an error
 	ProblemContainerFailed   ProblemKind = "ContainerFailed"   // another container of the pod is still running
 	ProblemContainerEnded    ProblemKind = "ContainerEnded"    // exit code 0, and another container of the pod is still running
 	ProblemSidecarStopping   ProblemKind = "SidecarStopping"   // the other containers of the pod have ended
@@ -88,7 +88,7 @@ type Problem struct {
 	Controller string `json:"controller,omitempty"`
 	// Reconciler has the evidence that the Controller has stopped (ControllerGone).
 	Reconciler *Reconciler `json:"-"`
-	// Asked is a value in the spec that is not supported, or the end of a command that hides its exit code (ErrorHidden).
+	// Asked is a value in the spec that is not supported, or the end of a command that hides its exit code (ErrorHidden; empty if the program ended with 0).
 	Asked string `json:"asked,omitempty"`
 
 	// The families of fields. Those that the Kind has no use for are zero.

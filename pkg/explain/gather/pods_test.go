@@ -21,7 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
@@ -59,7 +58,7 @@ func protobufPage(t *testing.T, pods []corev1.Pod, next string) []byte {
 		list.Items = append(list.Items, *pod)
 	}
 	var body bytes.Buffer
-	codec := scheme.Codecs.EncoderForVersion(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), corev1.SchemeGroupVersion)
+	codec := kube.Codecs.EncoderForVersion(protobuf.NewSerializer(kube.Scheme, kube.Scheme), corev1.SchemeGroupVersion)
 	assert.NoError(t, codec.Encode(list, &body))
 	return body.Bytes()
 }

@@ -343,6 +343,17 @@ func ErrorIn(lines []string) string {
 	return ""
 }
 
+// ErrorAtEnd returns the ErrorIn a log after which the program did nothing else; "" if there is none.
+func ErrorAtEnd(raw []string) string {
+	lines := linesOf(raw)
+	for i := len(raw) - 1; i >= 0 && lines.at(i).kind != lineAlarm; i-- {
+		if line := lines.at(i); !line.indented && (line.kind == lineSuccess || line.sign() == SignNoError && line.kind != lineEmpty) {
+			return ""
+		}
+	}
+	return ErrorIn(raw)
+}
+
 // changing matches the parts of a line that differ each time: numbers, times and ids.
 var changing = lazyregexp.New(`[0-9a-f]*\d[0-9a-f.:-]*`)
 

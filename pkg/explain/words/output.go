@@ -20,6 +20,14 @@ func waitsQuote(p *explain.Problem, _ time.Time) quotation {
 	return inQuotes(", as its log says: ", p.Run.Awaited.Line)
 }
 
+// errorHiddenText returns that the log of a container that succeeded has an error, and what hides it.
+func errorHiddenText(p *explain.Problem, now time.Time) string {
+	if p.Asked == "" {
+		return phrase("the log of container {container} ends with an error")(p, now)
+	}
+	return phrase("its command ends with {asked}, which hides an error of container {container}")(p, now)
+}
+
 // inOutput returns the problem that the output of a container shows, nil if there is none: the Job runs, or is complete, in vain, or waits.
 func (a *Answer) inOutput() *explain.Problem {
 	if b := a.Beside; b != nil && (b.Kind == explain.ProblemErrorRepeated || b.Kind == explain.ProblemWaits) {

@@ -95,7 +95,7 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemContainerRetried: {what: containerRetriedText},
 	explain.ProblemErrorRepeated:    {what: phrase("the log of container {container} repeats an error"), quote: outputQuote},
 	explain.ProblemWaits:            {what: phrase("container {container} waits"), quote: waitsQuote},
-	explain.ProblemErrorHidden:      {what: phrase("its command ends with {asked}, which hides an error of container {container}"), quote: outputQuote},
+	explain.ProblemErrorHidden:      {what: errorHiddenText, quote: outputQuote},
 	explain.ProblemContainerFailed: {
 		what: containerEndedText, note: containerFailedNote, group: containersFailedText, brief: containerFailedBriefly,
 	},

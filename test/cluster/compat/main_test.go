@@ -21,6 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/tenant"
 )
 
 const patience = 4 * time.Minute
@@ -95,7 +96,7 @@ func connect() (err error) {
 // namespace creates a namespace for a test, with the service account that pods need.
 func namespace(t *testing.T) string {
 	t.Helper()
-	ns, err := leash.Namespace(t.Context(), client, metav1.ObjectMeta{GenerateName: "compat-"})
+	ns, err := tenant.Namespace(t.Context(), client, metav1.ObjectMeta{GenerateName: "compat-"})
 	assert.NoError(t, err)
 	return ns
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/tenant"
 )
 
 const patience = testcluster.Patience
@@ -76,7 +76,7 @@ func kubectlBatchjob(t *testing.T, args ...string) command.Result {
 // namespace creates a namespace for the test, with the service account that pods need.
 func namespace(t *testing.T) string {
 	t.Helper()
-	ns, err := leash.Namespace(t.Context(), client, metav1.ObjectMeta{GenerateName: "e2e-"})
+	ns, err := tenant.Namespace(t.Context(), client, metav1.ObjectMeta{GenerateName: "e2e-"})
 	assert.NoError(t, err)
 	t.Cleanup(func() {
 		if t.Failed() {

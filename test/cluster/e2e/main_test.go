@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 )
 
@@ -33,6 +32,6 @@ func TestMain(m *testing.M) {
 
 // follow records the versions that the API server's watches deliver.
 func follow(ctx context.Context, c *testcluster.Cluster) error {
-	_, err := history.Follow(ctx, c.Client, metav1.NamespaceAll, c.Past)
+	_, err := follow.All(ctx, c.Client, metav1.NamespaceAll, c.Past)
 	return err
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/tenant"
 )
 
 // reader creates a service account that may get the paths, if any, and returns its token.
@@ -27,7 +27,7 @@ func reader(t *testing.T, ns, name string, paths ...string) (token string) {
 	}
 	if len(paths) > 0 {
 		reading := rbacv1.PolicyRule{NonResourceURLs: paths, Verbs: []string{"get"}}
-		assert.NoError(t, leash.Grant(t.Context(), client, "", ns+"-"+name, leash.Account(ns, name), reading))
+		assert.NoError(t, tenant.Grant(t.Context(), client, "", ns+"-"+name, tenant.Account(ns, name), reading))
 	}
 	answer, err := client.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	assert.NoError(t, err)

@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/tenant"
 )
 
 // installed returns the permissions of config/default.
@@ -36,9 +36,9 @@ func account(t *testing.T, ns, name string, may []testcluster.Permission) (flags
 	t.Helper()
 	var rules []rbacv1.PolicyRule
 	for _, p := range may {
-		rules = append(rules, leash.Allow(p.Group, p.Resource, p.Verb))
+		rules = append(rules, tenant.Allow(p.Group, p.Resource, p.Verb))
 	}
-	assert.NoError(t, leash.Grant(t.Context(), client, ns, name, leash.Account(ns, name), rules...))
+	assert.NoError(t, tenant.Grant(t.Context(), client, ns, name, tenant.Account(ns, name), rules...))
 	user := "system:serviceaccount:" + ns + ":" + name
 	for _, p := range may {
 		untilAllowed(t, ns, user, p, true)
@@ -171,7 +171,7 @@ func TestScrapesAreRefusedWithoutReviews(t *testing.T) {
 // grantEverywhere gives a permission with a ClusterRole.
 func grantEverywhere(t *testing.T, ns, user string, p testcluster.Permission) {
 	t.Helper()
-	assert.NoError(t, leash.Grant(t.Context(), client, "", ns+"-"+p.Resource, leash.User(user), leash.Allow(p.Group, p.Resource, p.Verb)))
+	assert.NoError(t, tenant.Grant(t.Context(), client, "", ns+"-"+p.Resource, tenant.User(user), tenant.Allow(p.Group, p.Resource, p.Verb)))
 	untilAllowed(t, "", user, p, true)
 }
 

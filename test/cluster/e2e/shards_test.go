@@ -17,7 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/tenant"
 )
 
 const shards = 6
@@ -38,9 +38,9 @@ func newSharers(t *testing.T, namespaces int) *sharers {
 	}
 	first := s.namespaces[0]
 	s.user = "system:serviceaccount:" + first + ":sharer"
-	account := leash.Account(first, "sharer")
-	leases := leash.Allow("coordination.k8s.io", "leases", "get", "list", "create", "update", "delete")
-	assert.NoError(t, leash.Grant(t.Context(), client, first, "sharer", account, leases))
+	account := tenant.Account(first, "sharer")
+	leases := tenant.Allow("coordination.k8s.io", "leases", "get", "list", "create", "update", "delete")
+	assert.NoError(t, tenant.Grant(t.Context(), client, first, "sharer", account, leases))
 	everywhere := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "sharer-" + first}, Subjects: []rbacv1.Subject{account},
 		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: testcluster.SystemAccount},

@@ -1,8 +1,6 @@
 package history
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,7 +8,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 )
 
 // Log is a Recorder that keeps all versions.
@@ -100,32 +97,20 @@ func (l *Log) Present(namespace string) map[types.UID]Version {
 	return newest
 }
 
-// Behind compares the log with the stored Jobs and pods of a namespace ("" for all), and returns those that differ.
-func (l *Log) Behind(ctx context.Context, client kubernetes.Interface, namespace string) (names []string, err error) {
-	_, broken := l.Changes()
-	jobs, jobErr := client.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{})
-	pods, podErr := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
-	if err := errors.Join(broken, jobErr, podErr); err != nil {
-		return nil, err
-	}
+// Missing compares the log with the stored objects of a namespace ("" for all), and returns those that differ.
+func (l *Log) Missing(stored []metav1.Object) (names []string) {
 	shown := map[types.UID]Version{}
 	for _, ns := range l.Namespaces() {
 		maps.Copy(shown, l.Present(ns))
 	}
-	compare := func(o metav1.Object) {
+	for _, o := range stored {
 		if v, known := shown[o.GetUID()]; !known || v.Object().GetResourceVersion() != o.GetResourceVersion() {
 			names = append(names, o.GetNamespace()+"/"+o.GetName())
 		}
 		delete(shown, o.GetUID())
 	}
-	for i := range jobs.Items {
-		compare(&jobs.Items[i])
-	}
-	for i := range pods.Items {
-		compare(&pods.Items[i])
-	}
 	for _, v := range shown {
 		names = append(names, fmt.Sprintf("the end of %s/%s", v.Object().GetNamespace(), v.Object().GetName()))
 	}
-	return names, nil
+	return names
 }

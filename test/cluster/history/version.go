@@ -62,3 +62,11 @@ func Sorted(versions []Version) []Version {
 	slices.SortStableFunc(out, func(a, b Version) int { return cmp.Compare(a.Revision, b.Revision) })
 	return out
 }
+
+// Recorder receives the versions of a cluster. Its methods are called by several goroutines.
+type Recorder interface {
+	// Record receives a version. Versions of Jobs arrive in order, and so do versions of pods.
+	Record(Version)
+	// BreakOff reports that versions are missing from now on, and why.
+	BreakOff(error)
+}

@@ -17,7 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/tenant"
 )
 
 // viewer creates a user of the namespace with the ClusterRole view, and returns the user's name. Its rules are in another role here,
@@ -33,7 +33,7 @@ func (f *fixture) viewer() string {
 func (f *fixture) reader(name string, may ...rbacv1.PolicyRule) string {
 	f.t.Helper()
 	user := f.namespace + "-" + name
-	assert.NoError(f.t, leash.Grant(f.t.Context(), f.client, f.namespace, name, leash.User(user), may...))
+	assert.NoError(f.t, tenant.Grant(f.t.Context(), f.client, f.namespace, name, tenant.User(user), may...))
 	config := rest.CopyConfig(apiServer.Config)
 	config.Impersonate.UserName = user
 	probe := newClient(f.t, config, "probe")
@@ -136,7 +136,7 @@ func TestMissingPermissionsShortenTheAnswer(t *testing.T) {
 	f.startController()
 	pod := f.failByRule(corruptJob())
 	f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_Corrupt", 0, 1)
-	user := f.reader("jobs-only", leash.Allow("batch", "jobs", "get", "list"))
+	user := f.reader("jobs-only", tenant.Allow("batch", "jobs", "get", "list"))
 	c := f.startPlugin("why", "a", "--full", "--as", user)
 	c.wantEnd(0, `rule 1 "Corrupt"`, "")
 	for _, part := range []string{"exit code 42", pod.Name, "kubectl auth can-i list pods -n " + f.namespace, "kubectl auth can-i list events -n " + f.namespace} {

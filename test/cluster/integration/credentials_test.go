@@ -15,7 +15,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/tenant"
 )
 
 // controllerAccount creates a service account with the controller's permissions (JOB-48) in the namespace.
@@ -24,9 +24,9 @@ func (f *fixture) controllerAccount() string {
 	const name = "controller"
 	_, err := f.client.CoreV1().ServiceAccounts(f.namespace).Create(f.t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 	assert.NoError(f.t, err, "making a service account")
-	err = leash.Grant(f.t.Context(), f.client, f.namespace, name, leash.Account(f.namespace, name),
-		leash.Allow("batch", "jobs", "get", "list", "watch"), leash.Allow("batch", "jobs/status", "update"), leash.Allow("batch", "jobs/finalizers", "update"),
-		leash.Allow("", "pods", "list", "watch", "create", "delete", "patch"))
+	err = tenant.Grant(f.t.Context(), f.client, f.namespace, name, tenant.Account(f.namespace, name),
+		tenant.Allow("batch", "jobs", "get", "list", "watch"), tenant.Allow("batch", "jobs/status", "update"), tenant.Allow("batch", "jobs/finalizers", "update"),
+		tenant.Allow("", "pods", "list", "watch", "create", "delete", "patch"))
 	assert.NoError(f.t, err, "making a role")
 	return name
 }

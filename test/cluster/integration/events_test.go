@@ -17,7 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/tenant"
 )
 
 // eventClient returns an option for a controller whose separate event client may only create and patch events (JOB-48),
@@ -25,7 +25,7 @@ import (
 func (f *fixture) eventClient() (option func(*controller.Config), sent *wire) {
 	f.t.Helper()
 	const user = "events-only"
-	assert.NoError(f.t, leash.Grant(f.t.Context(), f.client, f.namespace, user, leash.User(user), leash.Allow("", "events", "create", "patch")))
+	assert.NoError(f.t, tenant.Grant(f.t.Context(), f.client, f.namespace, user, tenant.User(user), tenant.Allow("", "events", "create", "patch")))
 	config := rest.CopyConfig(apiServer.Config)
 	config.Impersonate.UserName = user
 	sent = &wire{}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history/follow"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,7 +32,7 @@ func startRecorder(t *testing.T, client kubernetes.Interface, namespace string) 
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &recorder{Log: history.NewLog(), t: t, client: client, namespace: namespace, cancel: cancel}
 	var err error
-	r.watched, err = history.Follow(ctx, client, namespace, r)
+	r.watched, err = follow.All(ctx, client, namespace, r)
 	assert.NoError(t, err)
 	return r
 }
@@ -137,7 +139,7 @@ func (r *recorder) finish() bool {
 	var behind []string
 	var err error
 	isComplete := r.wait(func() bool {
-		behind, err = r.Behind(context.Background(), r.client, r.namespace)
+		behind, err = follow.Behind(context.Background(), r.client, r.namespace, r.Log)
 		return err != nil || len(behind) == 0
 	})
 	if err != nil || !isComplete {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/tenant"
 )
 
 // answersDir is the environment variable with a folder for the evidence, as docs/explain.md and examples/real-node have it.
@@ -94,7 +94,7 @@ func TestDeletedJobIsExplained(t *testing.T) {
 // shop creates the namespace of the Jobs in the documentation.
 func shop(t *testing.T) string {
 	t.Helper()
-	ns, err := leash.Namespace(t.Context(), client, metav1.ObjectMeta{Name: "shop"})
+	ns, err := tenant.Namespace(t.Context(), client, metav1.ObjectMeta{Name: "shop"})
 	assert.NoError(t, err)
 	t.Cleanup(func() { _ = client.CoreV1().Namespaces().Delete(context.Background(), ns, metav1.DeleteOptions{}) })
 	return ns

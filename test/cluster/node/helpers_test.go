@@ -18,7 +18,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/tenant"
 )
 
 const patience = 3 * time.Minute
@@ -67,7 +67,7 @@ func wantParts(t *testing.T, what, output string, parts []string) {
 // namespace creates a namespace for a test, with restricted pod security, like the controller's namespace.
 func namespace(t *testing.T) string {
 	t.Helper()
-	ns, err := leash.Namespace(t.Context(), client, metav1.ObjectMeta{
+	ns, err := tenant.Namespace(t.Context(), client, metav1.ObjectMeta{
 		GenerateName: "node-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	})
 	assert.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/tenant"
 )
 
 // moveShards starts more replicas for a while: shards move to them, and back.
@@ -87,7 +87,7 @@ func (s *soak) checkHolders() {
 
 // allowShards lets the account write the Leases of shards, for which config/default has no permission.
 func allowShards(ctx context.Context) error {
-	account := leash.Account(testcluster.SystemNamespace, testcluster.SystemAccount)
-	leases := leash.Allow("coordination.k8s.io", "leases", "get", "list", "create", "update", "delete")
-	return leash.Grant(ctx, client, testcluster.SystemNamespace, "shards", account, leases)
+	account := tenant.Account(testcluster.SystemNamespace, testcluster.SystemAccount)
+	leases := tenant.Allow("coordination.k8s.io", "leases", "get", "list", "create", "update", "delete")
+	return tenant.Grant(ctx, client, testcluster.SystemNamespace, "shards", account, leases)
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history/follow"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
@@ -140,7 +142,7 @@ func badLines(log string) (problems []string) {
 func (c *Cluster) complete(ctx context.Context) error {
 	var behind []string
 	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, Patience, true, func(ctx context.Context) (done bool, err error) {
-		behind, err = c.Past.Behind(ctx, c.Client, metav1.NamespaceAll)
+		behind, err = follow.Behind(ctx, c.Client, metav1.NamespaceAll, c.Past)
 		return len(behind) == 0, err
 	})
 	if err != nil {

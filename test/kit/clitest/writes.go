@@ -12,12 +12,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // Writes is a server in front of the fake API that also creates, patches and deletes Jobs. It enforces the API server's
@@ -184,7 +185,7 @@ func (f *Writes) serveReview(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	review := &authorizationv1.SelfSubjectAccessReview{}
 	if err == nil {
-		_, _, err = scheme.Codecs.UniversalDeserializer().Decode(body, nil, review) // It may be protobuf.
+		_, _, err = kube.Codecs.UniversalDeserializer().Decode(body, nil, review) // It may be protobuf.
 	}
 	if err != nil {
 		WriteStatus(w, &Status{400, "BadRequest", err.Error()}, "")

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// patience is the time limit for a controller or namespace to be ready, and for a controller to end.
+// patience is the time limit for a controller to be ready, and for a controller to end.
 const patience = 5 * time.Minute
 
 // Controller is a running kubectl-batchjob controller that ends with the test process.

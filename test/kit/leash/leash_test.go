@@ -8,11 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
 )
 
 func TestNoFolderIsLeftWithoutALeash(t *testing.T) {
@@ -36,21 +31,5 @@ func TestStartWaitsNoLongerThanItsContext(t *testing.T) {
 	cancel()
 	if _, err := Start(ctx, sleep, nil, "100"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
-	}
-}
-
-// Namespace waits for a service account that does not exist yet; any other error is returned at once.
-func TestNamespaceIsAwaited(t *testing.T) {
-	forbidden := errors.New("forbidden")
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	client := fake.NewClientset()
-	asked := 0
-	client.PrependReactor("get", "serviceaccounts", func(clienttesting.Action) (bool, runtime.Object, error) {
-		asked++
-		return asked == 3, nil, forbidden
-	})
-	if _, err := Namespace(ctx, client, metav1.ObjectMeta{Name: "n"}); !errors.Is(err, forbidden) || asked != 3 {
-		t.Errorf("%v after %d requests", err, asked)
 	}
 }

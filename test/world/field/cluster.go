@@ -24,6 +24,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/tenant"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/field/play"
 )
 
@@ -92,7 +93,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 		return err
 	}
 	const leaseNamespace = "batchjob-system"
-	if _, err := leash.Namespace(ctx, c.client, metav1.ObjectMeta{Name: leaseNamespace}); err != nil {
+	if _, err := tenant.Namespace(ctx, c.client, metav1.ObjectMeta{Name: leaseNamespace}); err != nil {
 		return err
 	}
 	c.controller, err = leash.StartController(ctx, c.binary, c.Kubeconfig, nil, "--leader-elect", "--leader-elect-resource-namespace", leaseNamespace)
@@ -176,7 +177,7 @@ func (c *cluster) exemptPlayed(ctx context.Context, objects dynamic.Interface) e
 		return err
 	}
 	const probe = "field-probe"
-	if _, err := leash.Namespace(ctx, c.client, metav1.ObjectMeta{Name: probe, Labels: map[string]string{play.PlayedLabel: "true"}}); err != nil {
+	if _, err := tenant.Namespace(ctx, c.client, metav1.ObjectMeta{Name: probe, Labels: map[string]string{play.PlayedLabel: "true"}}); err != nil {
 		return err
 	}
 	return poll(ctx, func(ctx context.Context) bool {

@@ -44,7 +44,11 @@ func onErrorInOutput(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 	if text, _ := remedy(in, c, p.Start.Error, &meaning.Clue{Words: p.Run.LastLine, Log: in.LogOf(p.Pods[0], p.Container)}); text != "" {
 		out = onKnown(in, p.Start.Error, text)
 	}
-	if p.Kind == explain.ProblemErrorHidden {
+	switch {
+	case p.Kind != explain.ProblemErrorHidden:
+	case p.Asked == "":
+		out = append(out, advise(words.EndWithError, "")...)
+	default:
 		out = append(out, advise(fmt.Sprintf(words.ShowExitCode, p.Container, p.Asked), "")...)
 	}
 	pod := input.PodNamed(in.Pods, p.Pods[0])

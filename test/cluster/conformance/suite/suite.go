@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history/follow"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,7 +22,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/conformance/pods"
-	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 )
 
 // Config configures a run.
@@ -55,7 +56,7 @@ func Run(ctx context.Context, config Config, cases []Case, progress func(Result)
 	s := &Suite{Config: config, recorder: NewRecorder()}
 	s.player = newPlayer(config.Kubelet, s.recorder)
 	recording, stop := context.WithCancel(ctx)
-	waitForRecord, err := history.Follow(recording, config.Client, config.Namespace, s.recorder)
+	waitForRecord, err := follow.All(recording, config.Client, config.Namespace, s.recorder)
 	if err != nil {
 		stop()
 		return nil, err

@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/tenant"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
@@ -62,7 +62,7 @@ func (p *Player) Play(ctx context.Context, play Play) error {
 		labels[PlayedLabel] = "true"
 	}
 	p.pods = map[string][]string{}
-	if _, err := leash.Namespace(ctx, p.Client, metav1.ObjectMeta{Name: p.Namespace, Labels: labels}); err != nil {
+	if _, err := tenant.Namespace(ctx, p.Client, metav1.ObjectMeta{Name: p.Namespace, Labels: labels}); err != nil {
 		return err
 	}
 	for i, s := range play.Steps {

@@ -1,6 +1,7 @@
 package podproblems
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,8 +14,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// OutputOf returns the pod and the container whose log may say more about a Job without trouble: of the newest pod that runs, or of
-// one that succeeded and whose command hides its exit code; nil if there is none.
+// OutputOf returns the pod and the container whose log may say more about a Job without trouble: of the newest pod that runs, or, of a
+// complete Job, of the newest that succeeded; nil if there is none.
 func OutputOf(in *facts.Facts) (newest *input.Pod, container string) {
 	if jobspec.IsSuspended(in.Spec) || slices.ContainsFunc(in.Active, hasTrouble) {
 		return nil, ""
@@ -22,7 +23,7 @@ func OutputOf(in *facts.Facts) (newest *input.Pod, container string) {
 	phase, pods := corev1.PodRunning, in.Active
 	if container = workOf(in); in.Decision.Outcome == reconcile.OutcomeComplete {
 		phase, pods = corev1.PodSucceeded, in.Terminal
-		container = hidingContainer(in)
+		container = cmp.Or(hidingContainer(in), container)
 	} else if in.Decision.Decided() {
 		return nil, ""
 	}
@@ -61,8 +62,8 @@ func hidingContainer(in *facts.Facts) string {
 	return ""
 }
 
-// InOutput finds errors in the log of a container that has not failed: one that it repeats while it runs, and one that its command hides;
-// or else what it waits for.
+// InOutput finds errors in the log of a container that has not failed: one that it repeats while it runs, and one that its command hides,
+// or that ends its log although its exit code is 0; or else what it waits for.
 func InOutput(in *facts.Facts) []explain.Problem {
 	for i := range in.Logs {
 		tail := &in.Logs[i]
@@ -78,8 +79,12 @@ func InOutput(in *facts.Facts) []explain.Problem {
 			if a := meaning.AwaitedIn(tail.Lines); p.Run.LastLine == "" && tail.After == 0 && a != nil {
 				p.Kind, p.Run.Awaited, p.Run.LastLine = explain.ProblemWaits, a, a.Line
 			}
-		case pod.Phase == corev1.PodSucceeded && hiding != "":
-			p.Kind, p.Asked, p.Run.LastLine = explain.ProblemErrorHidden, hiding, meaning.ErrorIn(tail.Lines)
+		case pod.Phase == corev1.PodSucceeded:
+			find := meaning.ErrorAtEnd
+			if hiding != "" {
+				find = meaning.ErrorIn
+			}
+			p.Kind, p.Asked, p.Run.LastLine = explain.ProblemErrorHidden, hiding, find(tail.Lines)
 			p.Start.Error = meaning.KnownErrorIn(unknownCode, tail.Lines...)
 		}
 		if p.Run.LastLine != "" {

@@ -49,19 +49,21 @@ func TestErrorThatARunningContainerRepeatsIsInTheFirstSentence(t *testing.T) {
 }
 
 // Requirements: FCT-13
-func TestErrorThatACommandHidesIsInTheFirstSentence(t *testing.T) {
+func TestErrorOfACompleteJobIsInTheFirstSentence(t *testing.T) {
 	log := []string{`Exception in thread "main" com.example.ParameterException: The following option is required: [-c | --cluster]`, "\tat com.example.Main.main(Main.java:1)"}
 	for _, tc := range []struct {
-		args, hidden string
+		args, hidden string // hidden is "-" if the exit code of the program is that of the container
 		log          []string
 	}{
 		{"bin/setup || true;", "|| true", log},
 		{"bin/setup\nexit 0\n", "exit 0", log},
 		{"bin/setup; echo done", "echo done", log},
 		{"bin/setup | tee /log", "| tee /log", log},
-		{"set -o pipefail; bin/setup | tee /log", "", log},
-		{"set -e; bin/setup; exit 0", "", log},
-		{"bin/setup", "", log},
+		{"set -o pipefail; bin/setup | tee /log", "-", log},
+		{"set -e; bin/setup; exit 0", "-", log},
+		{"bin/setup", "-", log},
+		{"bin/setup", "", append(log, "2026-11-29T10:00:00Z INFO going on")},
+		{"bin/setup", "", append(log, "Loading rows...")},
 		{"bin/setup || true", "", []string{"database app already exists", "done"}},
 		{"bin/setup || true", "", []string{"all is done"}},
 	} {
@@ -73,8 +75,12 @@ func TestErrorThatACommandHidesIsInTheFirstSentence(t *testing.T) {
 			continue
 		}
 		p := explaintest.Problem(t, r, explain.ProblemErrorHidden)
+		want := "its command ends with " + tc.hidden + ", which hides an error of container main: "
+		if tc.hidden == "-" {
+			tc.hidden, want = "", "the log of container main ends with an error: "
+		}
 		assert.Equal(t, p.Asked, tc.hidden)
-		explaintest.WantFirst(t, in, "The Job is complete, but its command ends with "+tc.hidden+", which hides an error of container main: ")
+		explaintest.WantFirst(t, in, "The Job is complete, but "+want)
 	}
 }
 
@@ -91,8 +97,7 @@ func TestLogOfAContainerThatHasNotFailedIsReadOnlyWithoutTrouble(t *testing.T) {
 		"runs":              {running, 1},
 		"has failed before": {failed, 0},
 		"a pod waits":       {waits, 0},
-		"hides":             {onePod(corev1.PodSucceeded, "x || true"), 1},
-		"is complete":       {onePod(corev1.PodSucceeded, "x"), 0},
+		"is complete":       {onePod(corev1.PodSucceeded, "x"), 1},
 	} {
 		assert.Equalf(t, len(analysis.LogTargetsWithOutput(tc.in, explain.Options{}, 3)), tc.want, "%s", name)
 		assert.Equalf(t, len(analysis.LogTargets(tc.in, explain.Options{}, 3)), 0, "%s", name)

@@ -1,6 +1,6 @@
-//go:build unix
-
-package leash
+// Package tenant creates namespaces in clusters, and grants permissions in them. It takes a whole Clientset, which is expensive to link:
+// tests that start no cluster do without it.
+package tenant
 
 import (
 	"context"
@@ -13,6 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 )
+
+// patience is the time limit for a namespace to be ready.
+const patience = 5 * time.Minute
 
 // Namespace creates a namespace and returns its name once it has the service account that pods need.
 func Namespace(ctx context.Context, client kubernetes.Interface, meta metav1.ObjectMeta) (string, error) {

@@ -1,6 +1,4 @@
-//go:build unix
-
-package leash
+package tenant
 
 import (
 	"context"
