@@ -297,7 +297,7 @@ func onBackoffLimit(in *facts.Facts, failed *failures.Failures, v *Values) []exp
 	case in.Job.Status.Succeeded > 0 && !in.Indexed() && ptr.Deref(in.Spec.Completions, 1) > 1:
 		return advise(fmt.Sprintf(words.RaiseBackoffLimit, jobspec.BackoffLimit(in.Spec)), "")
 	case failed.Example == nil:
-	case isUnreachable(failed.Example.KnownError(in)):
+	case mayBeLate(failed.Example.KnownError(in)):
 		return advise(words.MoreRetries(facts.OwnerOf(in.Job), facts.ToolOf(in.Job), jobspec.BackoffLimit(in.Spec)), "")
 	case retriesInVain(in, failed.Example):
 		return propose(in, words.FailAtOnce, failingAtOnce(in, failed.Example))

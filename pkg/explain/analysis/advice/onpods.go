@@ -87,6 +87,11 @@ func isUnreachable(known *meaning.KnownError) bool {
 	return known != nil && known.Subject != "" && !known.IsOfAPIServer() && slices.Contains(unreachable, known.Kind)
 }
 
+// mayBeLate reports whether the server that the error, which may be nil, is about may be a Service that was not ready yet.
+func mayBeLate(known *meaning.KnownError) bool {
+	return isUnreachable(known) && meaning.MayBeService(known.Subject)
+}
+
 // onUnreachable returns advice on a hook whose program cannot reach a server, as the error shows.
 func onUnreachable(in *facts.Facts, known *meaning.KnownError) []explain.Advice {
 	if !isUnreachable(known) {

@@ -43,7 +43,7 @@ func Of(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdict {
 		Verdict: &out, Now: in.Now, Progress: progressOf(in, v.Completed), Completed: v.Completed, Completions: in.Spec.Completions,
 		Failed: int32(in.Plan.Findings.FailedIndexes.Len()), Blocker: v.Blocker, TTL: ptr.Deref(in.Spec.TTLSecondsAfterFinished, 0),
 	}
-	if facts.IsCreatedAgain(in) {
+	if a.Restart = facts.RestartOf(in); a.Restart != "" || facts.IsCreatedAgain(in) {
 		a.Earlier = facts.EarlierOf(in)
 	}
 	if a.Due = input.ScheduledFor(in.Job); !a.Due.IsZero() {
