@@ -46,7 +46,7 @@ const linesOfChild = "BATCHJOB_TEST_LINES"
 // runLines runs the command lines of a child process, and prints their errors to stderr.
 func runLines(lines string) {
 	env := clitest.NewEnv()
-	env.Now, env.SetGCPercent = time.Now, debug.SetGCPercent
+	env.Now, env.SetGCPercent, env.SetMemoryLimit = time.Now, debug.SetGCPercent, debug.SetMemoryLimit
 	for line := range strings.Lines(lines) {
 		streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: os.Stdout, ErrOut: os.Stderr}
 		if err := program.Execute(context.Background(), strings.Fields(line), streams, env); err != nil {

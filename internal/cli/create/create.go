@@ -120,7 +120,7 @@ func (o *Options) Complete() (err error) {
 
 // Run creates the objects in order, and returns an error for each object that was not created.
 func (o *Options) Run(ctx context.Context) error {
-	objects, problems := o.manifests.Read(ctx, o.In)
+	objects, problems := o.manifests.Read(ctx, o.Env)
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ const gcPercent = 200
 // Run writes the findings. It returns an error if there are findings that count, or if something could not be read.
 func (o *Options) Run(ctx context.Context) error {
 	o.LimitGarbage(gcPercent)
-	objects, problems := o.manifests.Read(ctx, o.In)
+	objects, problems := o.manifests.Read(ctx, o.Env)
 	warnUnknown(o.ErrOut, o.ignored)
 	client, err := o.connect(ctx)
 	if err != nil {

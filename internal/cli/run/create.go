@@ -32,7 +32,7 @@ const (
 // read returns the Jobs of the manifests and the objects to be created before them, ready to be sent; or all errors
 // in them.
 func (o *Options) read(ctx context.Context) (jobs, others []*manifest.Object, err error) {
-	objects, problems := o.manifests.Read(ctx, o.In)
+	objects, problems := o.manifests.Read(ctx, o.Env)
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}

@@ -56,7 +56,7 @@ func (o *Options) printWarnings(job *manifest.Job) {
 }
 
 func (o *Options) readAll(ctx context.Context) (jobs []*manifest.Job, problems []error) {
-	objects, problems := o.manifests.Read(ctx, o.In)
+	objects, problems := o.manifests.Read(ctx, o.Env)
 	for _, object := range objects {
 		if manifest.IsBatch(object) { // lint reports a wrong version or kind
 			object, _ = manifest.AsServed(object)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -215,7 +214,7 @@ const (
 
 // simulate advances virtual time until the Job has finished, or the limit is reached.
 func (o *Options) simulate(ctx context.Context, job *batchv1.Job) (*sim.World, input.Input, error) {
-	debug.SetMemoryLimit(memoryLimit)
+	o.LimitMemory(memoryLimit)
 	pods, err := o.behavior(ctx, job)
 	if err != nil {
 		return nil, input.Input{}, err

@@ -31,8 +31,9 @@ type Env struct {
 	Ticker   func(time.Duration) (ticks <-chan time.Time, stop func()) // nil for time's own
 	Timer    func(d time.Duration, fire func()) (stop func())          // nil for time's own
 
-	// SetGCPercent is debug.SetGCPercent; nil in tests, where a process runs many verbs.
-	SetGCPercent func(percent int) (before int)
+	// SetGCPercent and SetMemoryLimit are those of package debug; nil in tests, where a process runs many verbs.
+	SetGCPercent   func(percent int) (before int)
+	SetMemoryLimit func(bytes int64) (before int64)
 }
 
 // NewEnv returns the Env of a process.
@@ -44,7 +45,8 @@ func NewEnv(streams genericiooptions.IOStreams) Env {
 		ServerClock: clock,
 		Backoff:     feed.Backoff{First: 500 * time.Millisecond, Max: 10 * time.Second, RefusalGrace: 30 * time.Second, Patience: 3 * time.Second},
 
-		SetGCPercent: debug.SetGCPercent,
+		SetGCPercent:   debug.SetGCPercent,
+		SetMemoryLimit: debug.SetMemoryLimit,
 	}
 }
 
@@ -52,6 +54,13 @@ func NewEnv(streams genericiooptions.IOStreams) Env {
 func (e Env) LimitGarbage(percent int) {
 	if e.SetGCPercent != nil {
 		e.SetGCPercent(percent)
+	}
+}
+
+// LimitMemory has the garbage collector work harder before the process uses more bytes, unless GOMEMLIMIT is lower.
+func (e Env) LimitMemory(bytes int64) {
+	if e.SetMemoryLimit != nil && e.SetMemoryLimit(-1) > bytes {
+		e.SetMemoryLimit(bytes)
 	}
 }
 

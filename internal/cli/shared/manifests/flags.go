@@ -91,9 +91,9 @@ func (f *Flags) Validate(args []string) error {
 }
 
 // Read returns the objects in the manifests, or the copy that --from makes, and an error for each object that cannot be read.
-func (f *Flags) Read(ctx context.Context, stdin io.Reader) ([]*manifest.Object, []error) {
+func (f *Flags) Read(ctx context.Context, env cmdutil.Env) ([]*manifest.Object, []error) {
 	if f.from.source == "" {
-		return f.InputFlags.Read(ctx, stdin)
+		return f.InputFlags.Read(ctx, env)
 	}
 	object, err := f.from.read(ctx, f)
 	if err != nil {

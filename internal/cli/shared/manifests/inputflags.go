@@ -2,9 +2,6 @@ package manifests
 
 import (
 	"context"
-	"io"
-	"math"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -61,14 +58,12 @@ func (f *InputFlags) Validate(args []string) error {
 }
 
 // Read returns the objects in the manifests, and an error for each object that cannot be read.
-func (f *InputFlags) Read(ctx context.Context, stdin io.Reader) ([]*manifest.Object, []error) {
+func (f *InputFlags) Read(ctx context.Context, env cmdutil.Env) ([]*manifest.Object, []error) {
 	if f.kustomize != "" {
 		return manifest.ReadKustomization(ctx, f.kustomize)
 	}
-	if unlimited := debug.SetMemoryLimit(-1) == math.MaxInt64; unlimited { // GOMEMLIMIT is not set.
-		debug.SetMemoryLimit(softMemoryLimit)
-	}
-	return manifest.Read(ctx, manifest.Options{Files: f.files, Recursive: f.recursive, Stdin: stdin, Verb: f.verb})
+	env.LimitMemory(softMemoryLimit)
+	return manifest.Read(ctx, manifest.Options{Files: f.files, Recursive: f.recursive, Stdin: env.In, Verb: f.verb})
 }
 
 // IsRecursive reports whether the folders in a folder are read, too, which may have files of any program.

@@ -38,7 +38,11 @@ var (
 // takes returns the names of a case's recordings, for the built-in controller and for ours.
 func takes(c situation.Case) []string { return []string{c.Name, c.Name + "-ours"} }
 
-var program = clitest.ProgramOf(explain.NewCommand, status.NewCommand, wait.NewCommand, lint.NewCommand, simulate.NewCommand)
+// verbs are those that cases ask. Each command line makes the program anew with its verb alone: cobra keeps every command forever.
+var verbs = map[string]clitest.Program{
+	"why": explain.NewCommand, "explain-failure": explain.NewCommand, "status": status.NewCommand, "wait": wait.NewCommand,
+	"lint": lint.NewCommand, "simulate": simulate.NewCommand,
+}
 
 // ask runs the plugin at the time of the recording and returns its output.
 func ask(t *testing.T, r *replay.Recording, namespace string, args ...string) string {
@@ -51,7 +55,7 @@ func ask(t *testing.T, r *replay.Recording, namespace string, args ...string) st
 		args = append(args, "-n", namespace)
 	}
 	var out bytes.Buffer
-	err := program.Execute(ctx, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}, env)
+	err := clitest.ProgramOf(verbs[args[0]]).Execute(ctx, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}, env)
 	cmdutil.PrintError(&out, err)
 	return strings.ReplaceAll(out.String(), namespace, "namespace") // the case's name could match a fact
 }
