@@ -17,7 +17,7 @@ type Awaited struct {
 	Name      string `json:"name,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	Host      string `json:"host,omitempty"`
-	// OfPods is set if the line is about pods, or about what has pods, to be ready.
+	// OfPods is set if the line is about pods or a workload.
 	OfPods bool `json:"ofPods,omitempty"`
 }
 
