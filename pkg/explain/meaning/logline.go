@@ -262,8 +262,8 @@ var (
 // bunyanLevels are the levels of Bunyan and Pino, which are numbers.
 var bunyanLevels = map[float64]string{10: "TRACE", 20: "DEBUG", 30: "INFO", 40: "WARN", 50: "ERROR", 60: "FATAL"}
 
-// klogLevels are the levels that klog writes as the first letter of a line.
-var klogLevels = map[string]string{"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
+// klogLevels are the levels that klog writes as the first letter of a line, and capnslog of etcd and Rook before a bar.
+var klogLevels = map[string]string{"D": "DEBUG", "I": "INFO", "N": "NOTICE", "W": "WARNING", "E": "ERROR", "C": "CRITICAL", "F": "FATAL"}
 
 // unstamped returns what follows the time of a line, and its level.
 func unstamped(line string) (text, severity string) {
@@ -273,7 +273,8 @@ func unstamped(line string) (text, severity string) {
 		return text[len(m[0]):], klogLevels[m[1]]
 	}
 	if before := logger.FindString(text); before != "" {
-		return text[len(before):], logger.Group(text)
+		severity = logger.Group(text)
+		return text[len(before):], cmp.Or(klogLevels[severity], severity)
 	}
 	return text, cmp.Or(klogLevels[klog.Group(begin)], level.Group(strings.TrimSpace(text)))
 }

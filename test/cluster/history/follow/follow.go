@@ -1,4 +1,4 @@
-// Package follow fills a history from the API server of a cluster.
+// Package follow fills a history from the watches of an API server.
 package follow
 
 import (
