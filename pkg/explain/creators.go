@@ -2,7 +2,11 @@ package explain
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
 // creator is a program that creates Jobs, and is known by a label of them or of their pods.
@@ -82,6 +86,31 @@ func UnknownCreatorOf(labels map[string]string) *Tool {
 	case "", "kubectl", "manual", "none", "controller-manager":
 		return nil
 	default:
-		return &Tool{Name: ToolName(name), Source: "the configuration of " + name}
+		t := &Tool{Name: ToolName(name), Source: "the object or the configuration that " + name + " creates it from"}
+		if from := originIn(labels); from != "" {
+			t.Source = "the object that " + name + " creates it from (label " + from + ")"
+		}
+		return t
 	}
+}
+
+// origin matches the keys of labels with which operators name the object that they create a Job from, such as example.com/cluster, and
+// common the domains of others.
+var (
+	origin = lazyregexp.New(`/(?:.*-)?(?:cluster|plan|upgrade|backup|restore|database|owner|owned-by|instance|cr|resource)(?:-?[nN]ame)?$`)
+	common = lazyregexp.New(`^(?:[\w.-]+\.)?(?:kubernetes\.io|k8s\.io|helm\.sh|fluxcd\.io|argoproj\.io)/`)
+)
+
+// originIn returns the label that names the object from which an operator creates the Job, as KEY=VALUE; "" if there is none.
+func originIn(labels map[string]string) string {
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if labels[key] != "" && origin.MatchString(key) && !common.MatchString(key) {
+			return key + "=" + labels[key]
+		}
+	}
+	const instance = "app.kubernetes.io/instance"
+	if labels[instance] == "" {
+		return ""
+	}
+	return instance + "=" + labels[instance]
 }

@@ -82,6 +82,9 @@ type CronJobReport struct {
 	// longer exists.
 	Oldest *OwnedRun `json:"oldest,omitempty"`
 	Last   *OwnedRun `json:"last,omitempty"`
+	// Kept are the failed Jobs of the schedule that ended before LastSuccess, the newest first, if no later run has a problem: only
+	// failedJobsHistoryLimit keeps them.
+	Kept []string `json:"kept,omitempty"`
 	// LateSeconds is how long after its scheduled time, LastSchedule, the Job of the last start was created; 0 if that is
 	// less than ten minutes, or if the Job has a problem.
 	LateSeconds int64 `json:"lateSeconds,omitempty"`
@@ -294,6 +297,8 @@ type JobSetReport struct {
 	Refusal *meaning.Refusal `json:"refusal,omitempty"`
 	// Unlimited lists containers that request a resource without an equal limit that needs one (CreationRefused).
 	Unlimited []Unlimited `json:"unlimited,omitempty"`
+	// Dropped are the fields that were applied and that the JobSet lacks.
+	Dropped []input.DroppedField `json:"dropped,omitempty"`
 	// Details are messages of events.
 	Details []string `json:"details,omitempty"`
 	Advice  []Advice `json:"advice,omitempty"`

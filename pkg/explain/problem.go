@@ -36,6 +36,7 @@ const (
 	ProblemProcessOOMKilled  ProblemKind = "ProcessOOMKilled"  // in a pod that nevertheless succeeded, or that it holds up
 	ProblemContainerRetried  ProblemKind = "ContainerRetried"  // an init container or sidecar was restarted, in a pod that succeeded
 	ProblemErrorRepeated     ProblemKind = "ErrorRepeated"     // a container runs, and its log repeats an error
+	ProblemWaits             ProblemKind = "Waits"             // a container runs, and its log says what it waits for
 	ProblemErrorHidden       ProblemKind = "ErrorHidden"       // the log of a container that succeeded has an error
 	ProblemContainerFailed   ProblemKind = "ContainerFailed"   // another container of the pod is still running
 	ProblemContainerEnded    ProblemKind = "ContainerEnded"    // exit code 0, and another container of the pod is still running
@@ -158,6 +159,8 @@ type Run struct {
 	LastLine string `json:"lastLine,omitempty"`
 	// LineSign is what shows that LastLine is about an error.
 	LineSign meaning.LineSign `json:"lineSign,omitempty"`
+	// Awaited is what the container waits for (Waits).
+	Awaited *meaning.Awaited `json:"awaited,omitempty"`
 	// MemoryLimit is the memory limit of the container, if that was OOMKilled and had a limit.
 	MemoryLimit *input.MemoryLimit `json:"memoryLimit,omitempty"`
 	// Ending is the probe for which the kubelet kills the container each time, nil if none is known to fail; ProbeMessage is
@@ -206,6 +209,8 @@ type Suspension struct {
 	Raising bool `json:"raising,omitempty"`
 	// OwnerRuns is set if Owner is not suspended, and Kueue suspended the Job without a Workload for it.
 	OwnerRuns bool `json:"ownerRuns,omitempty"`
+	// NoWorkload is set if the Job names a queue of Kueue, which has no Workload for it.
+	NoWorkload bool `json:"noWorkload,omitempty"`
 }
 
 // CrashLoopBackOff is the waiting reason of a container that is restarted later, because it has failed before.

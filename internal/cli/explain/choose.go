@@ -9,7 +9,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/owners"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/jobset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
 // chosen holds the chosen Jobs, CronJobs and JobSets, and an error for each name that does not exist. Any other error comes
@@ -80,4 +85,29 @@ func (o *Options) addOwner(ctx context.Context, c *chosen, owner owners.Owner, o
 	default:
 		c.jobSets = append(c.jobSets, jobSet)
 	}
+}
+
+// listOf returns the reports with those on the owners.
+func (c *chosen) listOf(reports []explain.Report) explain.ReportList {
+	var cronJobs []explain.CronJobReport
+	reports = slices.Clone(reports)
+	for _, cronJob := range c.cronJobs {
+		runs := make([]explain.OwnedRun, len(reports))
+		for i := range reports {
+			runs[i] = words.RunOf(&reports[i], cronJob.Now)
+		}
+		r := cronjob.Explain(cronJob, runs)
+		for i := range reports {
+			if slices.Contains(r.Kept, reports[i].Job.Name) { // The advice on the CronJob is to delete them.
+				reports[i].Advice = nil
+			}
+		}
+		cronJobs = append(cronJobs, r)
+	}
+	list := analysis.List(reports)
+	list.CronJobs = cronJobs
+	for _, jobSet := range c.jobSets {
+		list.JobSets = append(list.JobSets, jobset.Explain(jobSet, reports))
+	}
+	return list
 }

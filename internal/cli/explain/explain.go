@@ -18,11 +18,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/jobset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -303,7 +300,7 @@ func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 	return errors.Join(append(c.failed, err, o.exitStatus(reports...))...)
 }
 
-// listOf returns the reports with those on the owners. If the answer about an owner is about a Job, its pods' events are read, too.
+// listOf returns the list of the reports, with those on the owners. If the answer about an owner is about a Job, its pods' events are read, too.
 func (o *Options) listOf(ctx context.Context, c *chosen, reports []explain.Report) (list explain.ReportList, err error) {
 	if list = c.listOf(reports); !o.lacksEvents(&list) {
 		return list, nil
@@ -326,21 +323,6 @@ func (o *Options) lacksEvents(list *explain.ReportList) bool {
 	return slices.ContainsFunc(list.Items, func(r explain.Report) bool {
 		return slices.Contains(named, r.Job.Name) && o.explainer.LacksEvents(&r)
 	})
-}
-
-func (c *chosen) listOf(reports []explain.Report) explain.ReportList {
-	list := analysis.List(reports)
-	for _, cronJob := range c.cronJobs {
-		runs := make([]explain.OwnedRun, len(reports))
-		for i := range reports {
-			runs[i] = words.RunOf(&reports[i], cronJob.Now)
-		}
-		list.CronJobs = append(list.CronJobs, cronjob.Explain(cronJob, runs))
-	}
-	for _, jobSet := range c.jobSets {
-		list.JobSets = append(list.JobSets, jobset.Explain(jobSet, reports))
-	}
-	return list
 }
 
 func (o *Options) runOne(ctx context.Context, job *unstructured.Unstructured) error {

@@ -1,14 +1,15 @@
 package cronjob
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
 // generousDeadline is a startingDeadlineSeconds value that outlasts a restart of kube-controller-manager, and moreTime the
@@ -90,20 +91,30 @@ func onRuns(r *explain.CronJobReport) (out []explain.Advice) {
 	if r.LateSeconds > 0 {
 		out = append(out, patch(r, words.LimitLateStarts, moreTime)...)
 	}
-	if len(out) == 0 && mayMeanAnotherZone(r) {
-		out = patch(r, words.SetOwnZone, `{"spec":{"timeZone":"AREA/CITY"}}`)
+	if len(out) == 0 {
+		return onSuccess(r)
 	}
 	return out
 }
 
-// atHour matches a schedule with starts at certain hours in each month.
-var atHour = lazyregexp.New(`^(?:\S+ +[\d,]+ +\S+ +\* |@(?:monthly|weekly|daily|midnight)$)`)
-
-// mayMeanAnotherZone reports whether nothing is wrong with a CronJob but, perhaps, its time zone.
-func mayMeanAnotherZone(r *explain.CronJobReport) bool {
-	asked := func(run explain.OwnedRun) bool { return run.Manual || run.State == explain.OwnedFailed }
-	return r.ZoneAssumed && r.Next != nil && atHour.MatchString(r.Schedule) && (r.Last == nil || r.Last.State == explain.OwnedSucceeded) &&
-		!slices.ContainsFunc(r.Runs, asked)
+// onSuccess returns the advice on a CronJob whose last run succeeded: on what is left of an earlier failure, or to read what the run printed.
+func onSuccess(r *explain.CronJobReport) []explain.Advice {
+	switch last := cmp.Or(r.ByHand, r.Last); {
+	case len(r.Kept) > 0:
+	case last != nil && last.Name != "" && last.State == explain.OwnedSucceeded:
+		return one(words.ReadLastRun, kubectl(r, "batchjob logs %s", explain.ShellWord(last.Name)))
+	default:
+		return nil
+	}
+	names := make([]string, len(r.Kept))
+	for i, name := range r.Kept {
+		names[i] = explain.ShellWord(name)
+	}
+	out := one(words.DeleteKept, kubectl(r, "delete job %s", strings.Join(names, " ")))
+	if ptr.Deref(r.SuccessfulJobsHistoryLimit, 1) == 0 {
+		return append(out, patch(r, words.KeepSuccessfulJobs, `{"spec":{"successfulJobsHistoryLimit":1}}`)...)
+	}
+	return out
 }
 
 // onPileUp returns the advice on Jobs of the schedule that run at once.

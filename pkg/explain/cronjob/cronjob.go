@@ -47,6 +47,7 @@ func Explain(in input.CronJob, runs []explain.OwnedRun) explain.CronJobReport {
 		countRuns(&r, &in, runs)
 		r.Replaced = replaced(&in)
 		decideByRuns(&r)
+		r.Kept = keptFailures(&r, &in, runs)
 		r.Runs, r.Skipped = history(&in, runs), skipped(&r, &in, plan)
 	}
 	r.Sentence, r.Notes = words.CronJobText(&r, in.Now)

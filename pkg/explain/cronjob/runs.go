@@ -90,6 +90,22 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.Owned
 	}
 }
 
+// keptFailures returns the failed Jobs of the schedule after which a run succeeded, the newest first; nil if a later run has a problem.
+func keptFailures(r *explain.CronJobReport, in *input.CronJob, runs []explain.OwnedRun) (kept []string) {
+	if r.State != explain.CronJobScheduled || r.ByHand != nil || r.LastSuccess == nil || r.Last != nil && r.Last.Cause != "" {
+		return nil
+	}
+	jobs := slices.Clone(in.Jobs)
+	slices.SortStableFunc(jobs, func(a, b input.OwnedJob) int { return b.Created.Compare(a.Created) })
+	for i := range jobs {
+		run := runOf(runs, jobs[i].Name)
+		if !jobs[i].Manual && run != nil && run.State == explain.OwnedFailed && run.Finished.Before(r.LastSuccess) {
+			kept = append(kept, run.Name)
+		}
+	}
+	return kept
+}
+
 // lateSeconds returns how late the Job of the last start was created, 0 for less than LateStart, or if there is a problem to report instead.
 func lateSeconds(r *explain.CronJobReport, last *input.OwnedJob) int64 {
 	late := last.Created.Sub(last.Scheduled)

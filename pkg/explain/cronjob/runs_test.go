@@ -129,6 +129,15 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 			first:   "CronJob backup last started backup-1, which failed 8h59m ago: container main exited with code 1: no such table.",
 			command: "kubectl edit cronjob backup -n ns",
 		},
+		"an older one failed": {
+			change: func(cj *batchv1.CronJob) {
+				cj.Spec.FailedJobsHistoryLimit, cj.Status.LastSuccessfulTime = ptr.To[int32](1), ago(8*time.Hour)
+			},
+			jobs:    []run{jobNamed("old", 33*time.Hour, ended(reconcile.OutcomeFailed, "container main exited with code 1")), jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeComplete, ""))},
+			state:   explain.CronJobScheduled,
+			first:   "CronJob backup last succeeded 8h ago; its failed Job old is older, and stays due to failedJobsHistoryLimit (1)",
+			command: "kubectl delete job old -n ns",
+		},
 		"a newer one by hand failed": {
 			jobs:  []run{jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeComplete, "")), jobNamed("now", time.Hour, both(byHand, ended(reconcile.OutcomeFailed, "container main exited with code 1")))},
 			state: explain.CronJobScheduled, first: "CronJob backup runs its schedule; now, created by hand, failed 59m ago: container main exited with code 1",

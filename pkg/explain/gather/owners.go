@@ -3,6 +3,7 @@ package gather
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -63,8 +64,10 @@ func jobSet(ctx context.Context, client kube.Interface, namespace, name string, 
 		call := apicall.Call{Verb: "get", Group: input.JobSetGroup, Resource: "jobsets", Namespace: namespace, Name: name}
 		return in, call.Wrap(err)
 	}
-	if err := json.Unmarshal(text, &in.JobSet); err != nil {
+	var object map[string]any
+	if err := errors.Join(json.Unmarshal(text, &in.JobSet), json.Unmarshal(text, &object)); err != nil {
 		return in, fmt.Errorf("reading JobSet %q: %w", name, err)
 	}
+	in.Dropped = input.Dropped(object)
 	return in, nil
 }

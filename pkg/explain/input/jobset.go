@@ -26,6 +26,8 @@ type JobSet struct {
 	JobSet *JobSetObject
 	// Events are the events about the JobSet itself. They are read only if it has no Jobs.
 	Events []Event
+	// Dropped are the fields that were applied and that it lacks.
+	Dropped []DroppedField
 	// Jobs is the number of its Jobs.
 	Jobs int
 	Gaps []Gap

@@ -43,6 +43,7 @@ func Explain(in input.JobSet, reports []explain.Report) explain.JobSetReport {
 		r.State = explain.JobSetGone
 	default:
 		copyFields(&r, in.JobSet)
+		r.Dropped = in.Dropped
 		own := ownReports(&in, reports)
 		decide(&r, &in, runsOf(own, in.Now))
 		if r.State == explain.JobSetRunning {
@@ -300,6 +301,8 @@ func adviceOn(r *explain.JobSetReport) []explain.Advice {
 	switch {
 	case r.Held != nil: // The advice on its Jobs is about Kueue.
 		return nil
+	case len(r.Dropped) > 0 && r.Job == nil:
+		return one(words.UpdateDefinition, "kubectl explain jobset."+explain.ShellWord(r.Dropped[0].Path))
 	case r.State == explain.JobSetSuspended && r.Queue != "":
 		return one(words.AwaitQueue(r.Queue), kubectl(r, "get workloads.kueue.x-k8s.io"))
 	case r.State == explain.JobSetSuspended:

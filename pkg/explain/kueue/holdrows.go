@@ -21,6 +21,7 @@ const (
 	requestLess    = "waiting does not help: {recreate} with smaller requests or less parallelism, or have the quota of the ClusterQueue raised"
 	awaitPreempted = "wait until the pods of the preempted workloads have ended; if that takes long, find out which of them do not end"
 	readWorkload   = "read the conditions and events of its Workload"
+	stopPolicy     = "its spec.stopPolicy (Hold, HoldAndDrain) stops it until someone sets that to None"
 )
 
 // holds are messages of Kueue in the condition QuotaReserved of a Workload. A message may contain several of them, one for
@@ -125,13 +126,13 @@ var holds = []holdRow{
 		kind:    QueueStopped,
 		pattern: regexp.MustCompile(`^(?:The )?(?P<queuekind>LocalQueue|ClusterQueue)(?: (?P<queuename>\S+))? is stopped`),
 		text:    suspended + ": {kind and name} is stopped",
-		advice:  "waiting does not help before the queue is started again: its conditions say why it is stopped",
+		advice:  "waiting does not help before the queue is started again: " + stopPolicy,
 	},
 	{
 		kind:    QueueInactive,
 		pattern: regexp.MustCompile(`^(?:The )?(?P<queuekind>LocalQueue|ClusterQueue)(?: (?P<queuename>\S+))? is inactive`),
 		text:    suspended + ": {kind and name} is inactive",
-		advice:  "waiting does not help before the queue is active: its conditions name what it lacks, such as a ResourceFlavor, or who stopped it",
+		advice:  "waiting does not help before the queue is active: its conditions name what it lacks, such as a ResourceFlavor, or say that it is stopped: " + stopPolicy,
 	},
 	{
 		kind:    NoDomains,

@@ -20,7 +20,7 @@ type Clue struct {
 // the status of a response, or a server that fails. What a program itself advises is better than one of the weakClues.
 var (
 	clues = []func(*Clue, *Container) Remedy{
-		inTemplate(namedField), askedFor, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, waited,
+		inTemplate(namedField), askedFor, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, timedOut,
 	}
 	weakClues = []func(*Clue, *Container) Remedy{inTemplate(namedValue), namedServer}
 )
@@ -135,9 +135,9 @@ func (q *Clue) ownAdvice() string {
 	return ""
 }
 
-// askedFor is the clue of a phrase, and waited that of one about time.
+// askedFor is the clue of a phrase, and timedOut that of one about time.
 func askedFor(q *Clue, c *Container) Remedy { return q.phraseIn(asks, c) }
-func waited(q *Clue, c *Container) Remedy   { return q.phraseIn(waits, c) }
+func timedOut(q *Clue, c *Container) Remedy   { return q.phraseIn(timeouts, c) }
 
 // phraseIn returns the advice on the first of the phrases that the error has, and the server whose log that names. Another image is set in
 // the pod template, values of a chart and servers are not.

@@ -102,8 +102,8 @@ var asks = []ask{
 	{lazyregexp.New(`(nil pointer dereference|close of closed channel|all goroutines are asleep|panicked at|index out of range|NullPointerException|'NoneType' object|Cannot read propert|is not a function$|undefined method .* for nil|core dumped)`), "run another version of image {image}: the program failed because of a fault of its own, or of an input that it does not expect"},
 }
 
-// waits are the phrases about time, for errors that name no server.
-var waits = []ask{
+// timeouts are the phrases about time, for errors that name no server.
+var timeouts = []ask{
 	{lazyregexp.New(`(?i)(?:timed? ?out|timeout)\b[^.;]{0,40}?\b(?:after|of|in|within|exceeded|reached)\W{1,3}(\d+ ?(?:ms|milliseconds|s|secs?|seconds|m|min|minutes))\b`), "find out what the program waited for ({addresses}), or give it more than {1}, by its own option for that"},
 	{lazyregexp.New(`(?i)(context deadline exceeded)$`), "give the program more time, by its own option for that, or find out what it waits for"},
 }

@@ -42,7 +42,7 @@ func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, note
 	}
 	switch r.State {
 	case explain.CronJobScheduled:
-		clauses = append(clauses, waitsText(r.Last), lateText(r), retriesLeftText(r.Last), cleanedUpText(r), failingSinceText(r, now), nextStartText(r, now), uncountedText(r, now), manualText(r), unexpectedText(r))
+		clauses = append(clauses, waitsText(r.Last), keptText(r), lateText(r), retriesLeftText(r.Last), cleanedUpText(r), failingSinceText(r, now), nextStartText(r, now), uncountedText(r, now), manualText(r), unexpectedText(r))
 		if why == "" { // Nobody who reads about a failure asks for the hour of the next start.
 			clauses = append(clauses, zoneText(r))
 		}
@@ -161,6 +161,8 @@ func lastRunText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	switch run := r.Last; {
 	case r.EitherDay && run != nil && run.Cause == "":
 		return startsText(r), ""
+	case len(r.Kept) > 0 && r.LateSeconds == 0:
+		return "last succeeded" + ago(r.LastSuccess, now), ""
 	case run == nil: // The Jobs could not be read.
 		return fmt.Sprintf("started its last Job at %s", moment(r.LastSchedule, now)), ""
 	case run.Name == "":

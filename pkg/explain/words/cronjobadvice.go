@@ -11,7 +11,6 @@ const (
 	AllowReplacement    = "if an older Job is worth less than a newer one, end it when the next start is due: set concurrencyPolicy to Replace"
 	StartMissedNow      = "start the missed Job now, if it is still needed"
 	LimitMissedStarts   = "compare the clocks of the control plane's machines, and count only starts of the last minutes as missed: set startingDeadlineSeconds"
-	SetOwnZone          = "if its starts are to follow the clock of another place, name its time zone, such as America/New_York: set spec.timeZone"
 	SetKnownZone        = "set a timeZone that it knows, such as Etc/UTC, or update its time zone data"
 	ReadEventsOfCronJob = "check with its events whether this is still so"
 	CorrectSchedule     = "correct the schedule"
@@ -29,6 +28,10 @@ const (
 	ForbidOverlap       = "start no Job while one runs: set concurrencyPolicy to Forbid; activeDeadlineSeconds in spec.jobTemplate ends Jobs that hang"
 	DeleteManualJobs    = "find the Jobs that are not needed, and delete them"
 	LimitLateStarts     = "if a late run is worse than none, have starts skipped that are missed for longer than 10 minutes: set startingDeadlineSeconds"
+	ReadLastRun         = "read what its last run printed: exit code 0 does not show that it did its work"
+	FindCauseOfRun      = "find out why the Job failed, with the end of its log"
+	DeleteKept          = "nothing is wrong now: delete what is left of the failure, with its pods and their logs, when nobody needs it"
+	KeepSuccessfulJobs  = "to see that later runs succeed, keep a Job of them, too: set successfulJobsHistoryLimit"
 	KeepFailedJobs      = "keep the last failed Job, with its pods and logs: set failedJobsHistoryLimit"
 )
 

@@ -63,6 +63,21 @@ func shorterTexts(r *explain.CronJobReport, now time.Time) []string {
 	return nil
 }
 
+// keptText says why failed Jobs exist although a later run succeeded, "" if there are none.
+func keptText(r *explain.CronJobReport) string {
+	limit := ""
+	if r.FailedJobsHistoryLimit != nil {
+		limit = fmt.Sprintf(" (%d)", *r.FailedJobsHistoryLimit)
+	}
+	switch len(r.Kept) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("its failed Job %s is older, and stays due to failedJobsHistoryLimit%s", r.Kept[0], limit)
+	}
+	return fmt.Sprintf("its %d failed Jobs are older, and stay due to failedJobsHistoryLimit%s", len(r.Kept), limit)
+}
+
 // lateText says why the last start was possible long after its time, "" if it was not late.
 func lateText(r *explain.CronJobReport) string {
 	if r.LateSeconds == 0 {
@@ -124,7 +139,7 @@ func zoneText(r *explain.CronJobReport) string {
 	if !r.ZoneAssumed || r.Next == nil {
 		return ""
 	}
-	return "no timeZone is set, so the schedule is in the time zone of kube-controller-manager, which is usually UTC"
+	return "no timeZone is set, so the schedule is in the time zone of kube-controller-manager, which is usually UTC; spec.timeZone can name another one"
 }
 
 // failingSinceText is lastSuccessText for a CronJob whose last Job did not succeed, "" for others.

@@ -19,6 +19,7 @@ func JobSetText(r *explain.JobSetReport, now time.Time) (sentence string, notes 
 		texts = append(texts, fmt.Sprintf("Job %s of JobSet %s %s", r.Job.Name, r.Name, state), "Its Job "+r.Job.Name+" "+state)
 	}
 	clauses := append(withCause(why, texts...), waitsText(r.Job), decidedText(r), lackingText(r))
+	clauses = withDropped(r, clauses)
 	if r.State == explain.JobSetCreationRefused && why == "" {
 		clauses = refusedClauses(start+what+": ", r.Refusal)
 	}
@@ -43,6 +44,33 @@ func JobSetText(r *explain.JobSetReport, now time.Time) (sentence string, notes 
 	}
 	return firstSentence(clauses)
 }
+
+// withDropped adds the fields that the JobSet lacks although they were applied, which come first unless one of its Jobs has a problem.
+func withDropped(r *explain.JobSetReport, clauses []string) []string {
+	if len(r.Dropped) == 0 {
+		return clauses
+	}
+	var fields []string
+	for _, f := range r.Dropped[:min(len(r.Dropped), maxDropped)] {
+		name := f.Path[strings.LastIndexByte(f.Path, '.')+1:]
+		fields = append(fields, wording.Join(" of ", name, wording.EnumerateFew(f.Of)))
+	}
+	lacks := "lacks "
+	if r.State == explain.JobSetRunning && r.Job == nil {
+		lacks = "runs without "
+	}
+	lacks += fmt.Sprintf("%s, which %s applied: most likely, the cluster's definition (CRD) of JobSets drops %s", wording.Enumerate(fields, "and"),
+		wording.Form(len(r.Dropped), "was", "were"), wording.Form(len(r.Dropped), "it", "them"))
+	if r.Job != nil || r.State == explain.JobSetCompleted {
+		return append(clauses, "the JobSet "+lacks)
+	}
+	start := "JobSet " + r.Name + " "
+	clauses[0] = "it " + strings.TrimPrefix(clauses[0], start)
+	return append([]string{start + lacks}, clauses...)
+}
+
+// maxDropped is the maximum number of fields that are named.
+const maxDropped = 3
 
 // jobSetWhat returns the first clause, which follows the name, and the cause of what it says.
 func jobSetWhat(r *explain.JobSetReport, now time.Time) (what, why string) {
@@ -151,6 +179,7 @@ func decidedText(r *explain.JobSetReport) string {
 
 // Advice on JobSets.
 const (
+	UpdateDefinition      = "install a version of JobSet whose definition (CRD) and controller know the field, and create the JobSet again; this command prints the field if the definition has it"
 	ResumeJobSet          = "resume it"
 	CheckJobSetController = "check whether the pods of the JobSet controller run, or crash"
 	FindWhoSuspends       = "find out what suspended the Job: the JobSet does not resume it while another manager suspends it"

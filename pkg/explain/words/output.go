@@ -1,6 +1,7 @@
 package words
 
 import (
+	"strings"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -14,6 +15,11 @@ func outputQuote(p *explain.Problem, _ time.Time) quotation {
 	return inQuotes(": ", p.Run.LastLine)
 }
 
+// waitsQuote returns the line of the log that says what a container waits for.
+func waitsQuote(p *explain.Problem, _ time.Time) quotation {
+	return inQuotes(", as its log says: ", p.Run.Awaited.Line)
+}
+
 // errorHiddenText returns that the log of a container that succeeded has an error, and what hides it.
 func errorHiddenText(p *explain.Problem, now time.Time) string {
 	if p.Asked == "" {
@@ -22,9 +28,9 @@ func errorHiddenText(p *explain.Problem, now time.Time) string {
 	return phrase("its command ends with {asked}, which hides an error of container {container}")(p, now)
 }
 
-// inOutput returns the problem that the output of a container shows, nil if there is none: the Job runs, or is complete, in vain.
+// inOutput returns the problem that the output of a container shows, nil if there is none: the Job runs, or is complete, in vain, or waits.
 func (a *Answer) inOutput() *explain.Problem {
-	if b := a.Beside; b != nil && b.Kind == explain.ProblemErrorRepeated {
+	if b := a.Beside; b != nil && (b.Kind == explain.ProblemErrorRepeated || b.Kind == explain.ProblemWaits) {
 		return b
 	}
 	for _, p := range a.Reservations {
@@ -37,7 +43,9 @@ func (a *Answer) inOutput() *explain.Problem {
 
 // withOutput returns the clauses on a Job whose output shows an error, which comes first: after its state, and before its numbers.
 func (a *Answer) withOutput(state string, clauses []string) []string {
-	state += ", but "
+	if state += ", but "; a.inOutput().Kind == explain.ProblemWaits {
+		state = strings.TrimSuffix(state, "but ") + "and "
+	}
 	what := whatClauses(a.inOutput(), a.Now, state)
 	what[0] = state + what[0]
 	return append(what, clauses...)

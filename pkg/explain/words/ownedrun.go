@@ -101,6 +101,9 @@ func RunOfOutline(o *explain.Outline, now time.Time) explain.OwnedRun {
 	case run.Cause != "":
 		run.FailedPods = o.Failures()
 	}
+	if run.State == explain.OwnedFailed { // A list has no more than the kind of the cause.
+		run.Fix = &explain.Advice{Kind: explain.AdviceFix, Text: FindCauseOfRun, Command: explain.Kubectl(o.Namespace, "batchjob why %s", explain.ShellWord(o.Name))}
+	}
 	return run
 }
 

@@ -93,6 +93,7 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemProcessOOMKilled: {what: processOOMKilledText, note: heldNote},
 	explain.ProblemContainerRetried: {what: containerRetriedText},
 	explain.ProblemErrorRepeated:    {what: phrase("the log of container {container} repeats an error"), quote: outputQuote},
+	explain.ProblemWaits:            {what: phrase("container {container} waits"), quote: waitsQuote},
 	explain.ProblemErrorHidden:      {what: errorHiddenText, quote: outputQuote},
 	explain.ProblemContainerFailed: {
 		what: containerEndedText, note: containerFailedNote, group: containersFailedText, brief: containerFailedBriefly,

@@ -66,6 +66,8 @@ func suspendedNote(p *explain.Problem, _ time.Time) string {
 		return p.Suspension.Hold.Note()
 	case p.Suspension.OwnerRuns:
 		return "there is no Workload of Kueue for either, so Kueue does not start the Job"
+	case p.Suspension.NoWorkload:
+		return "there is no Workload of Kueue for it, which Kueue's controller should have created"
 	case n > 0:
 		return wording.Plural(n, "running pod was", "running pods were") + " stopped for it"
 	}

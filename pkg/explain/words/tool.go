@@ -174,6 +174,24 @@ func ChangeSource(t *explain.Tool) string {
 	return fmt.Sprintf("%s; delete the Job before %s, as its pod template cannot be changed", change, toolRun(t))
 }
 
+// retries are the fields of owners, and of what tools create Jobs from, that have the backoffLimit of their Jobs.
+var retries = map[string]string{
+	"RayJob": "spec.submitterConfig.backoffLimit", "KubeRay": "spec.submitterConfig.backoffLimit of the RayJob", "MPIJob": "spec.runPolicy.backoffLimit",
+	"ScaledJob": "spec.jobTargetRef.backoffLimit",
+}
+
+// MoreRetries returns the advice to give a Job more attempts whose server may only have been late.
+func MoreRetries(o *explain.Owner, t *explain.Tool, limit int32) string {
+	field := ""
+	switch {
+	case o != nil:
+		field = retries[o.Kind]
+	case t != nil:
+		field = retries[string(t.Name)]
+	}
+	return fmt.Sprintf("if that server was only not ready yet, {recreate} with a backoffLimit above %d%s: each attempt comes later than the one before", limit, wording.InBrackets(field))
+}
+
 // ChangeCronJobSource returns the advice to change a CronJob where it comes from: an owner, or a tool.
 func ChangeCronJobSource(o *explain.Owner, t *explain.Tool) string {
 	if o != nil {
@@ -182,13 +200,18 @@ func ChangeCronJobSource(o *explain.Owner, t *explain.Tool) string {
 	return fmt.Sprintf("make this change in %s, too: %s may undo one that only the CronJob has", sourceOf(t), t.Name)
 }
 
-// ChangeCronJob returns the advice to change the CronJob of a Job, which t creates, nil if that is unknown.
-func ChangeCronJob(name string, t *explain.Tool) string {
+// ChangeCronJob returns the advice to change the CronJob of a Job, which t creates, nil if that is unknown; a Job that has ended may only be
+// kept.
+func ChangeCronJob(o *explain.Owner, t *explain.Tool, ended bool) string {
 	undone := "an operator that creates the CronJob may undo that"
 	if t != nil {
 		undone = ChangeCronJobSource(nil, t)
 	}
-	return fmt.Sprintf(changeCronJob, name) + "; " + undone
+	kept := ""
+	if ended && !o.Uncontrolled {
+		kept = "if a later run succeeded, delete this Job, which only failedJobsHistoryLimit keeps"
+	}
+	return wording.Join("; ", wording.Join("; ", fmt.Sprintf(changeCronJob, o.Name), undone), kept)
 }
 
 // SkipHook returns the advice to uninstall a release of Helm without a hook that cannot run, "" for other hooks.

@@ -60,8 +60,10 @@ type Answer struct {
 	Matched *Matched
 	Hidden  *explain.Hidden
 	Seconds *int64
-	// Earlier is the Job of the same name before this one, if a TTL deleted it after so many seconds; nil for none.
+	// Earlier is the Job of the same name before this one, if a TTL deleted it after so many seconds, or if its JobSet started over, which
+	// this is the Restart of; nil for none.
 	Earlier     *explain.EarlierJob
+	Restart     string
 	TTL         int32
 	SuccessRule *explain.SuccessRule
 	// IsQueue reports whether the Job had to wait for all pods to end, because it has no completions.
@@ -280,6 +282,9 @@ func earlierJobText(a *Answer) string {
 	ended := "completed"
 	if a.Earlier.Failed {
 		ended = "failed"
+	}
+	if a.Restart != "" {
+		return fmt.Sprintf("an earlier Job of this name %s %s ago, and its JobSet started over (restart %s)", ended, wording.Age(a.Now.Sub(a.Earlier.Ended.Time)), a.Restart)
 	}
 	return fmt.Sprintf("an earlier Job of this name %s %s ago; ttlSecondsAfterFinished (%s) deleted it, and something created it again",
 		ended, wording.Age(a.Now.Sub(a.Earlier.Ended.Time)), wording.Seconds(int64(a.TTL)))

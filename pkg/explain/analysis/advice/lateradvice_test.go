@@ -44,6 +44,13 @@ func TestJobThatIsCreatedAgainAfterItsTTLIsNamed(t *testing.T) {
 	explaintest.WantText(t, explaintest.Report(f), again, "leave out ttlSecondsAfterFinished: a tool that keeps the Job")
 	f.Job.Annotations = map[string]string{"helm.sh/hook": "pre-upgrade"}
 	explaintest.WantWithout(t, explaintest.Report(f), again)
+
+	set := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
+		j.Labels = map[string]string{"jobset.sigs.k8s.io/restart-attempt": "2"}
+		j.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "set", Controller: ptr.To(true)}}
+	}), explaintest.PodOf("a", nil))
+	set.Earlier = []input.Event{explaintest.JobEvent("BackoffLimitExceeded", "Job has reached the specified backoff limit", 1, time.Minute)}
+	explaintest.WantText(t, explaintest.Report(set), "an earlier Job of this name failed 1m ago, and its JobSet started over (restart 2)")
 }
 
 // Requirements: TOL-03

@@ -257,7 +257,7 @@ func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Ad
 	if o == nil || o.Kind != "CronJob" || in.Decision.Outcome == reconcile.OutcomeComplete || !in.Decision.Failing() && len(failed.All) == 0 {
 		return nil
 	}
-	out := advise(words.ChangeCronJob(o.Name, facts.ToolOfCronJob(in.Job)), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+	out := advise(words.ChangeCronJob(o, facts.ToolOfCronJob(in.Job), in.Finished()), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
 	out[0].OfOwner = true
 	return out
 }
@@ -290,17 +290,28 @@ func onLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Ad
 		}
 		return append(onInit(in, failed, end.Restarts), advise(words.KeepFailedPods, "")...)
 	case explain.EndedByBackoffLimit:
-		stopped := slices.ContainsFunc(v.Accounting.Causes, func(c explain.Cause) bool { return c.IsStopped() })
-		if stopped && in.Indexed() && !in.PerIndex() && takesFailurePolicy(in) {
-			return proposeFix(in, words.LimitEachIndex, nil)
-		}
-		if failed.Example != nil && retriesInVain(in, failed.Example) {
-			return propose(in, words.FailAtOnce, failingAtOnce(in, failed.Example))
-		}
+		return onBackoffLimit(in, failed, v)
 	case explain.EndedByFailedIndexes, explain.EndedByMaxFailedIndexes:
 		if failed.HaveLogs() {
 			return adviseLogs(words.ReadLogsOfFailed, logsOfFailed(in.Job))
 		}
+	}
+	return nil
+}
+
+// onBackoffLimit returns advice on a Job that used up its backoffLimit.
+func onBackoffLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Advice {
+	stopped := slices.ContainsFunc(v.Accounting.Causes, func(c explain.Cause) bool { return c.IsStopped() })
+	switch {
+	case stopped && in.Indexed() && !in.PerIndex() && takesFailurePolicy(in):
+		return proposeFix(in, words.LimitEachIndex, nil)
+	case in.Job.Status.Succeeded > 0 && !in.Indexed() && ptr.Deref(in.Spec.Completions, 1) > 1:
+		return advise(fmt.Sprintf(words.RaiseBackoffLimit, jobspec.BackoffLimit(in.Spec)), "")
+	case failed.Example == nil:
+	case mayBeLate(failed.Example.KnownError(in)):
+		return advise(words.MoreRetries(facts.OwnerOf(in.Job), facts.ToolOf(in.Job), jobspec.BackoffLimit(in.Spec)), "")
+	case retriesInVain(in, failed.Example):
+		return propose(in, words.FailAtOnce, failingAtOnce(in, failed.Example))
 	}
 	return nil
 }

@@ -54,6 +54,22 @@ func onErrorInOutput(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 	return append(out, adviseLogs(words.ReadOutputOfPod, kubectl(in.Job, "logs %s", shellWord(pod.Name)+containerFlag(in, pod, p.Container)))...)
 }
 
+// onWaits returns advice on what a container waits for, as its log says.
+func onWaits(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
+	switch a := p.Run.Awaited; {
+	case a.Name != "":
+		out = advise(fmt.Sprintf(words.LookAtAwaited, a.Resource+" "+a.Name), explain.Kubectl(cmp.Or(a.Namespace, in.Job.Namespace), "describe %s %s", a.Resource, shellWord(a.Name)))
+	case a.Host != "":
+		out = onServers(in, []string{a.Host})
+	case a.OfPods:
+		out = advise(words.FindAwaitedPods, "kubectl get pods -A --field-selector=status.phase!=Succeeded")
+	default:
+		out = advise(fmt.Sprintf(words.LookAtAwaited, "what its log names"), "")
+	}
+	pod := shellWord(p.Pods[0]) + containerFlag(in, input.PodNamed(in.Pods, p.Pods[0]), p.Container)
+	return append(out, adviseLogs(words.ReadSinceWhen, kubectl(in.Job, "logs %s --timestamps --tail=20", pod))...)
+}
+
 // onOutput returns the advice to read what the pods of a complete or running Job printed, as far as they exist and no other advice shows a
 // log: exit code 0 does not show that they did their work, and a running pod without a problem may wait for something.
 func onOutput(in *facts.Facts, found []explain.Problem, advised []explain.Advice) []explain.Advice {

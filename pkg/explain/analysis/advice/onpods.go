@@ -86,9 +86,19 @@ func tooEarly(in *facts.Facts, server string) []explain.Advice {
 // unreachable are the errors of a program about a server that does not exist, or does not run.
 var unreachable = []meaning.ErrorKind{meaning.ErrorNameResolution, meaning.ErrorConnectionRefused, meaning.ErrorNoConnection, meaning.ErrorTimeout}
 
+// isUnreachable reports whether the error, which may be nil, is about a server of which the program has the name.
+func isUnreachable(known *meaning.KnownError) bool {
+	return known != nil && known.Subject != "" && !known.IsOfAPIServer() && slices.Contains(unreachable, known.Kind)
+}
+
+// mayBeLate reports whether the server that the error, which may be nil, is about may be a Service that was not ready yet.
+func mayBeLate(known *meaning.KnownError) bool {
+	return isUnreachable(known) && meaning.MayBeService(known.Subject)
+}
+
 // onUnreachable returns advice on a hook whose program cannot reach a server, as the error shows.
 func onUnreachable(in *facts.Facts, known *meaning.KnownError) []explain.Advice {
-	if known == nil || known.Subject == "" || known.IsOfAPIServer() || !slices.Contains(unreachable, known.Kind) {
+	if !isUnreachable(known) {
 		return nil
 	}
 	return tooEarly(in, strings.TrimSuffix(known.Subject, meaning.NoDNS))

@@ -53,6 +53,7 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemProcessOOMKilled:  onProcessOOMKilled,
 	explain.ProblemErrorRepeated:     onErrorInOutput,
 	explain.ProblemErrorHidden:       onErrorInOutput,
+	explain.ProblemWaits:             onWaits,
 	explain.ProblemCrashLoop:         onPod("logs %s"),
 	explain.ProblemRestarted:         onRestarted,
 	explain.ProblemContainerStopped:  onPod("delete pod %s"),
@@ -334,6 +335,8 @@ func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advic
 		return advise(words.RaiseOn, kubectl(in.Job, "batchjob retry %s --in-place", jobWord(in.Job)))
 	case p.Suspension.Hold != nil:
 		return onQueueHold(in, p)
+	case p.Suspension.NoWorkload:
+		return advise(words.CheckKueue, "kubectl logs deployment/kueue-controller-manager -n kueue-system")
 	case p.Controller == explain.Kueue:
 		return advise(words.AskKueue, kubectl(in.Job, "get workloads.kueue.x-k8s.io"))
 	case p.Suspension.OwnerRuns:

@@ -78,7 +78,8 @@ func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 			explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "post-install"}),
 			"change the chart or its values, not this Job, and have helm upgrade run this hook, too (post-upgrade in its helm.sh/hook), or uninstall release and install it again: Helm runs the hook only at helm install",
 		},
-		"of another program": {explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "acme"}, nil), "change the configuration of acme, not this Job; delete the Job before acme creates it again"},
+		"of another program": {explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "acme"}, nil), "change the object or the configuration that acme creates it from, not this Job; delete the Job before acme creates it again"},
+		"of an object":       {explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "acme", "acme.io/cluster": "db"}, nil), "change the object that acme creates it from (label acme.io/cluster=db), not this Job"},
 		"of an owner":        {owned, "change RayJob ray, not this Job: its controller creates the Job"},
 		"of a user":          {explaintest.JobWith(nil), ""},
 	} {
@@ -131,7 +132,7 @@ func TestAJobOfAnOperatorIsChangedThere(t *testing.T) {
 	}))
 	in.Job.Labels = job.Labels
 	r := explaintest.Report(in)
-	explaintest.WantText(t, r, "access to scan.yaml", "change the configuration of scan-operator, not this Job")
+	explaintest.WantText(t, r, "access to scan.yaml", "change the object or the configuration that scan-operator creates it from, not this Job")
 	explaintest.WantWithout(t, r, "if the cause is in the pod template")
 }
 

@@ -135,6 +135,17 @@ func EarlierOf(in *Facts) *explain.EarlierJob {
 	return &explain.EarlierJob{Ended: metav1.NewTime(last.Last), Failed: last.Reason != input.EventCompleted}
 }
 
+// restartLabel is on the Jobs of a JobSet: how often it has started over.
+const restartLabel = "jobset.sigs.k8s.io/restart-attempt"
+
+// RestartOf returns how often the JobSet of the Job has started over, "" if it has not.
+func RestartOf(in *Facts) string {
+	if n := in.Job.Labels[restartLabel]; n != "0" && OwnerOf(in.Job) != nil {
+		return n
+	}
+	return ""
+}
+
 // IsCreatedAgain reports whether something creates the Job again after its TTL. A hook is created again anyway.
 func IsCreatedAgain(in *Facts) bool {
 	return in.Spec.TTLSecondsAfterFinished != nil && OwnerOf(in.Job) == nil && !ToolOf(in.Job).IsHook() && EarlierOf(in) != nil

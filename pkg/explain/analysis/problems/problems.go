@@ -26,7 +26,7 @@ var detectors = []func(in *facts.Facts) []explain.Problem{
 	// Pods do not start, or do not end.
 	podproblems.Pending, podproblems.StoppedContainers, podproblems.EndedContainers, podproblems.Terminating, podproblems.ForeignFinalizers,
 	// Pods succeed, and may have done half of their work.
-	podproblems.ProcessesOOMKilled, podproblems.ContainersRetried, podproblems.ErrorsInOutput,
+	podproblems.ProcessesOOMKilled, podproblems.ContainersRetried, podproblems.InOutput,
 	// Something is wrong with the Job itself.
 	jobproblems.Deletion, jobproblems.RuleNames, jobproblems.Impossible, jobproblems.Unreadable, jobproblems.Inconsistent,
 }

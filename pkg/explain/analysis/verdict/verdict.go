@@ -43,7 +43,7 @@ func Of(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdict {
 		Verdict: &out, Now: in.Now, Progress: progressOf(in, v.Completed), Completed: v.Completed, Completions: in.Spec.Completions,
 		Failed: int32(in.Plan.Findings.FailedIndexes.Len()), Blocker: v.Blocker, TTL: ptr.Deref(in.Spec.TTLSecondsAfterFinished, 0),
 	}
-	if facts.IsCreatedAgain(in) {
+	if a.Restart = facts.RestartOf(in); a.Restart != "" || facts.IsCreatedAgain(in) {
 		a.Earlier = facts.EarlierOf(in)
 	}
 	if a.Due = input.ScheduledFor(in.Job); !a.Due.IsZero() {
@@ -115,7 +115,9 @@ func addBeside(problems []explain.Problem, a *words.Answer) {
 	for _, beside := range []func(*explain.Problem) bool{
 		func(p *explain.Problem) bool { return p.Blocks },
 		func(p *explain.Problem) bool {
-			return p.Kind == explain.ProblemErrorRepeated || p.Kind == explain.ProblemRestarted || p.Kind == explain.ProblemPodsLost || p.Kind == explain.ProblemContainerEnded
+			return slices.Contains([]explain.ProblemKind{
+				explain.ProblemErrorRepeated, explain.ProblemWaits, explain.ProblemRestarted, explain.ProblemPodsLost, explain.ProblemContainerEnded,
+			}, p.Kind)
 		},
 	} {
 		for i := range problems {

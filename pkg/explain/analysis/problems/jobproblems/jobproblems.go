@@ -148,6 +148,8 @@ func heldByKueue(in *facts.Facts, p *explain.Problem) {
 	if p.Suspension.Hold == nil && stopped != nil && strings.Contains(stopped.Source, "kueue") && (started == nil || !started.Last.After(stopped.Last)) {
 		p.Details = []string{stopped.Message}
 	}
+	unread := slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.What == kueue.Workloads })
+	p.Suspension.NoWorkload = p.Suspension.Queue != "" && in.Workload == nil && len(p.Details) == 0 && !in.Listed && !unread && in.Now.Sub(in.Job.CreationTimestamp.Time) > facts.Slack
 }
 
 // NoParallelism finds a Job with parallelism 0, which gets no pods.

@@ -251,10 +251,10 @@ func TestKueueHoldsAJobForItsOwnReason(t *testing.T) {
 		events []input.Event
 		want   string
 	}{
-		"it was never started":     {nil, "Kueue keeps the Job suspended (queue team-a)."},
+		"it was never started":     {nil, "Kueue keeps the Job suspended (queue team-a); there is no Workload of Kueue for it, which Kueue's controller should have created."},
 		"it was stopped":           {[]input.Event{stopped}, "Kueue keeps the Job suspended (queue team-a): the workload is deactivated due to exceeding the maximum number of re-queuing retries."},
-		"it was started again":     {[]input.Event{stopped, byKueue("Started", "Admitted by clusterQueue", time.Second)}, "Kueue keeps the Job suspended (queue team-a)."},
-		"somebody else stopped it": {[]input.Event{foreign}, "Kueue keeps the Job suspended (queue team-a)."},
+		"it was started again":     {[]input.Event{stopped, byKueue("Started", "Admitted by clusterQueue", time.Second)}, "Kueue keeps the Job suspended (queue team-a); there is no Workload of Kueue for it, which Kueue's controller should have created."},
+		"somebody else stopped it": {[]input.Event{foreign}, "Kueue keeps the Job suspended (queue team-a); there is no Workload of Kueue for it, which Kueue's controller should have created."},
 	} {
 		f := explaintest.InputOf(job)
 		f.Events = tc.events

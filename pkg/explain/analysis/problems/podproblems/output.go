@@ -62,9 +62,9 @@ func hidingContainer(in *facts.Facts) string {
 	return ""
 }
 
-// ErrorsInOutput finds errors in the log of a container that has not failed: one that it repeats while it runs, and one that its
-// command hides, or that ends its log although its exit code is 0.
-func ErrorsInOutput(in *facts.Facts) []explain.Problem {
+// InOutput finds errors in the log of a container that has not failed: one that it repeats while it runs, and one that its command hides,
+// or that ends its log although its exit code is 0; or else what it waits for.
+func InOutput(in *facts.Facts) []explain.Problem {
 	for i := range in.Logs {
 		tail := &in.Logs[i]
 		pod := input.PodNamed(in.Pods, tail.Pod)
@@ -76,6 +76,9 @@ func ErrorsInOutput(in *facts.Facts) []explain.Problem {
 		case pod.Phase == corev1.PodRunning && pod.IsActive() && !in.Decision.Decided():
 			p.Kind, p.MayContinue, p.Run.LastLine = explain.ProblemErrorRepeated, true, tail.Repeated
 			p.Start.Error = meaning.KnownErrorIn(unknownCode, tail.Repeated)
+			if a := meaning.AwaitedIn(tail.Lines); p.Run.LastLine == "" && tail.After == 0 && a != nil {
+				p.Kind, p.Run.Awaited, p.Run.LastLine = explain.ProblemWaits, a, a.Line
+			}
 		case pod.Phase == corev1.PodSucceeded:
 			find := meaning.ErrorAtEnd
 			if hiding != "" {
