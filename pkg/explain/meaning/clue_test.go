@@ -76,7 +76,7 @@ func TestErrorOfAServerIsSoughtThere(t *testing.T) {
 		{&only, "curl: (22) The requested URL returned error: 503", "", "", "read the log of the server"},
 		{&only, "curl: (22) The requested URL returned error: 503", "GET http://web.shop:80/ returned error: 503", "web.shop:80", "read the log of web.shop:80"},
 		{&only, "redis: connection lost", "", "", "check whether the program reaches its server"},
-		{&only, "could not connect to https://huggingface.co/x", "", "huggingface.co", "outside of the cluster"},
+		{&only, "could not connect to https://huggingface.co/x", "", "", "outside of the cluster"},
 	} {
 		q, how := &Clue{Words: tc.words, Log: strings.Split(tc.log, "\n")}, Remedy{}
 		if e := KnownErrorIn(1, tc.words); e != nil {
