@@ -4,45 +4,12 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
-
-// Issue 6, points 2 and 3: the action of the matched rule, and the end of the grace period.
-func TestPodHasItsActionAndGracePeriod(t *testing.T) {
-	policy := explaintest.Rules(2)
-	policy.Rules[1].Action = batchv1.PodFailurePolicyActionIgnore
-	job := explaintest.JobWith(func(j *batchv1.Job) { j.Spec.PodFailurePolicy = policy })
-	r := explaintest.Report(explaintest.InputOf(job,
-		explaintest.PodOf("by-rule-1", explaintest.Exits(2, "", time.Minute)), explaintest.PodOf("no-rule", explaintest.Exits(9, "", time.Minute)), explaintest.PodOf("ending", explaintest.Terminating(10*time.Second)),
-		explaintest.PodOf("running", explaintest.Running(true)),
-		explaintest.PodOf("ended", func(p *corev1.Pod) {
-			explaintest.Terminating(10 * time.Second)(p)
-			explaintest.Exits(2, "", time.Minute)(p)
-		}),
-	))
-	got := map[string]explain.PodInfo{}
-	for _, p := range r.Pods {
-		got[p.Name] = p
-	}
-	for name, want := range map[string]struct {
-		action string
-		ends   bool
-	}{"by-rule-1": {"Ignore", false}, "no-rule": {"", false}, "ending": {"", true}, "running": {"", false}, "ended": {"Ignore", false}} {
-		p := got[name]
-		if p.Action != want.action || (p.GraceEnds != nil) != want.ends || (p.Rule != nil) != (want.action != "") {
-			t.Errorf("%s: %+v", name, p)
-		}
-	}
-	if ends := got["ending"].GraceEnds; ends == nil || !ends.Time.Equal(explaintest.Noon.Add(20*time.Second)) {
-		t.Errorf("the grace period ends at %v", ends)
-	}
-}
 
 // Issue 5, CLI-04: a pod runs from the start of its first container, which is after its sandbox was set up and its images
 // were pulled.

@@ -137,7 +137,7 @@ func (q *Clue) ownAdvice() string {
 
 // askedFor is the clue of a phrase, and timedOut that of one about time.
 func askedFor(q *Clue, c *Container) Remedy { return q.phraseIn(asks, c) }
-func timedOut(q *Clue, c *Container) Remedy   { return q.phraseIn(timeouts, c) }
+func timedOut(q *Clue, c *Container) Remedy { return q.phraseIn(timeouts, c) }
 
 // phraseIn returns the advice on the first of the phrases that the error has, and the server whose log that names. Another image is set in
 // the pod template, values of a chart and servers are not.

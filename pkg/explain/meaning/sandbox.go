@@ -214,8 +214,8 @@ var cleanup = lazyregexp.New(`(?s), failed to clean up sandbox container .*|(?:\
 
 // ofSandbox returns the meaning of a message about the sandbox of a pod.
 func ofSandbox(message string) *Trouble {
-	if error := cleanup.ReplaceAllString(message, ""); error != message {
-		message = strings.TrimRight(error, ` "]`)
+	if short := cleanup.ReplaceAllString(message, ""); short != message {
+		message = strings.TrimRight(short, ` "]`)
 	}
 	t := troubleIn(sandboxes, message)
 	if t != nil && t.Name == "" && slices.Contains([]TroubleKind{NoAddress, NetworkPlugin, NetworkNotReady, NetworkNoServer, NetworkDenied}, t.Kind) {

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history/follow"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/testcluster"
 )
 
@@ -24,14 +25,14 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(testcluster.Run("e2e", "24", follow, func(c *testcluster.Cluster) int {
+	os.Exit(testcluster.Run("e2e", "24", record, func(c *testcluster.Cluster) int {
 		cluster, binary, kubectl, kubeconfig, client, past = c, c.Binary, c.Kubectl, c.Kubeconfig, c.Client, chronicle{c.Past}
 		return m.Run()
 	}))
 }
 
-// follow records the versions that the API server's watches deliver.
-func follow(ctx context.Context, c *testcluster.Cluster) error {
+// record stores the versions that the API server's watches deliver.
+func record(ctx context.Context, c *testcluster.Cluster) error {
 	_, err := follow.All(ctx, c.Client, metav1.NamespaceAll, c.Past)
 	return err
 }

@@ -79,18 +79,6 @@ func TestEventOfAnOlderReleaseIsShownVerbatim(t *testing.T) {
 	}
 }
 
-// One event counts the causes without an event of their own.
-// Requirements: CLI-04
-func TestEventOfOtherCauses(t *testing.T) {
-	f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) { j.Status.Failed = 5 }))
-	e := explaintest.FailedEvent(explaintest.Exited(3), "b", 5, time.Minute)
-	e.Failed.Others = true
-	f.Events = []input.Event{e}
-	if r := explaintest.Report(f); len(r.Causes) != 1 || r.Causes[0].Count != 5 || r.Causes[0].ExitCode != nil {
-		t.Errorf("%+v", r.Causes)
-	}
-}
-
 // A cause may begin with any character.
 // Requirements: CLI-04
 func TestCauseInAnyScript(t *testing.T) {
@@ -157,27 +145,4 @@ func TestPodDeletedInTheLastSecondIsTheCause(t *testing.T) {
 			t.Errorf("backoffLimit %d: %+v", limit, r.Causes)
 		}
 	}
-}
-
-// A pod that was deleted while it ran did not fail before: the kubelet's event shows it.
-// Requirements: CLI-04
-func TestRunningPodThatWasDeleted(t *testing.T) {
-	killing := func(message string) input.Input {
-		f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
-			j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](0), 1
-			explaintest.FailJob(j, batchv1.JobReasonBackoffLimitExceeded, "")
-		}))
-		e := input.Event{Pod: "train-x", Type: "Normal", Reason: "Killing", Message: message, Count: 1, First: explaintest.Noon.Add(-11 * time.Minute), Last: explaintest.Noon.Add(-11 * time.Minute)}
-		f.Events = []input.Event{e}
-		return f
-	}
-	r := explaintest.Report(killing("Stopping container main"))
-	if len(r.Causes) != 1 || r.Causes[0].Consequence || r.FailuresWithoutPod != 0 {
-		t.Errorf("%+v", r.Causes)
-	}
-	explaintest.WantText(t, r, "find out what deletes or evicts the Job's pods")
-	explaintest.WantWithout(t, r, "keep failed pods")
-	r = explaintest.Report(killing("Container main failed liveness probe, will be restarted"))
-	assert.Equal(t, len(r.Causes), 0, r.Causes)
-	explaintest.WantWithout(t, r, "keep failed pods")
 }

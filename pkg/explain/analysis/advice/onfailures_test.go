@@ -6,9 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
@@ -42,21 +40,6 @@ func TestDisruptionThatTheNextPodsMeetIsNotIgnored(t *testing.T) {
 			explaintest.WantWithout(t, r, "action Ignore")
 		})
 	}
-}
-
-// PFP-05: ignored failures are retried without end.
-// Requirements: CLI-06
-func TestIgnoredFailuresAreRetriedWithoutEnd(t *testing.T) {
-	ignoring := func(change func(*batchv1.Job)) explain.Report {
-		job := explaintest.JobWith(func(j *batchv1.Job) {
-			j.Spec.PodFailurePolicy = explaintest.Rules(1)
-			j.Spec.PodFailurePolicy.Rules[0].Action = batchv1.PodFailurePolicyActionIgnore
-			change(j)
-		})
-		return explaintest.Report(explaintest.InputOf(job, explaintest.PodOf("a", explaintest.Exits(1, "Error", time.Hour)), explaintest.PodOf("b", explaintest.Exits(1, "Error", 50*time.Minute))))
-	}
-	explaintest.WantText(t, ignoring(func(*batchv1.Job) {}), "set activeDeadlineSeconds, or change the action of the rule to Count")
-	explaintest.WantWithout(t, ignoring(func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = ptr.To[int64](1 << 30) }), "retried without end")
 }
 
 // The evidence names the preemption, so the advice does not ask to search for another cause.

@@ -10,7 +10,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
@@ -56,23 +55,6 @@ func TestForcedDeletionIsNotAdvised(t *testing.T) {
 	explaintest.Problem(t, r, explain.ProblemNodeGone)
 	explaintest.WantText(t, r, "kubectl delete node node-1")
 	explaintest.WantWithout(t, r, "--force")
-}
-
-// CLI-06: each kind of refusal has advice.
-func TestRefusalHasAdvice(t *testing.T) {
-	for message, want := range map[string]string{
-		`error looking up service account ns/robot: serviceaccount "robot" not found`: "create ServiceAccount robot, and give it the roles that the program needs, as a new one has none; or recreate the Job with another serviceAccountName; the controller then retries automatically\nkubectl create serviceaccount robot -n ns",
-		`pods "x" is forbidden: no PriorityClass with name nope was found`:            "create PriorityClass nope, or recreate the Job with another priorityClassName; the controller then retries automatically",
-		`pods "x" is forbidden: pod rejected: RuntimeClass "gvisor" not found`:        "create RuntimeClass gvisor, or recreate the Job with another runtimeClassName",
-		`failed calling webhook "guard": connection refused`:                          "kubectl get validatingwebhookconfigurations",
-		`exceeded quota: compute`:                     "describe resourcequota",
-		`Pod "x" is invalid: spec: Required value`:    "recreate the Job",
-		`ValidatingAdmissionPolicy 'p' denied it: no`: "recreate the Job",
-	} {
-		f := explaintest.InputOf(explaintest.JobWith(nil))
-		f.Events = []input.Event{explaintest.JobEvent("FailedCreate", message, 4, time.Minute)}
-		explaintest.WantText(t, explaintest.Report(f), want)
-	}
 }
 
 // A Job that waits for the finalizer of another controller does not wait for its pods.

@@ -140,22 +140,6 @@ func TestInvalidFieldIsComparedWithTheTemplate(t *testing.T) {
 	}
 }
 
-// Requirements: PND-05, PND-06
-func TestRefusedPodsHaveAdviceByMeaning(t *testing.T) {
-	for message, want := range map[string]string{
-		`Error creating: pods is forbidden: failed quota: compute: must specify limits.cpu for: main; limits.memory for: main`:                                                       "recreate the Job with limits.cpu and limits.memory for its containers, which ResourceQuota compute demands",
-		`Error creating: Internal error occurred: failed calling webhook "v": failed to call webhook: Post "https://guard.ns.svc:443/v": no endpoints available for service "guard"`: "start the pods of its Service guard",
-		`Error creating: Internal error occurred: failed calling webhook "v": failed to call webhook: Post "https://hooks.corp/v": x509: certificate signed by unknown authority`:    "correct the certificate of its server",
-		`Error creating: Internal error occurred: failed calling webhook "v": received invalid webhook response: expected response.uid="1"`:                                          "have the webhook repaired; the controller then retries automatically",
-	} {
-		f := explaintest.InputOf(explaintest.JobWith(nil))
-		f.Events = []input.Event{explaintest.JobEvent("FailedCreate", message, 3, time.Minute)}
-		if r := explaintest.Report(f); len(r.Advice) != 1 || !strings.HasPrefix(r.Advice[0].Text, want) {
-			t.Errorf("%s: %+v, want %q", message, r.Advice, want)
-		}
-	}
-}
-
 // A pod that may use one node only gets no advice to add nodes.
 //
 // Requirements: PND-01

@@ -1,8 +1,6 @@
 package endings_test
 
 import (
-	"cmp"
-	"strings"
 	"testing"
 	"time"
 
@@ -22,27 +20,6 @@ const refused = `Get "http://10.1.2.3:8080/healthz": dial tcp 10.1.2.3:8080: con
 var probeEvents = []input.Event{
 	explaintest.AboutPod("a", "Warning", "kubelet", "Unhealthy", "Liveness probe failed: "+refused),
 	explaintest.AboutPod("a", "Normal", "kubelet", "Killing", "Container main failed liveness probe"),
-}
-
-// Requirements: CLI-14
-func TestFailedLivenessProbeIsTheCause(t *testing.T) {
-	const first = "container main was killed because its liveness probe failed: “dial tcp 10.1.2.3:8080: connect: connection refused”"
-	f := explaintest.FailedOnce(explaintest.PodOf("a", explaintest.Exits(137, "Error", 11*time.Minute)))
-	f.Events = probeEvents
-	r := explaintest.WantFirst(t, f, first)
-	explaintest.WantText(t, r, "code 137", "find out why container main did not answer its liveness probe", "kubectl describe pod a")
-	explaintest.WantWithout(t, r, "grace period", "low on memory", "find out what stopped")
-
-	// The kubelet could not run the probe.
-	f.Events = append([]input.Event{explaintest.AboutPod("a", "Warning", "kubelet", "Unhealthy", `Liveness probe errored and resulted in unknown state: rpc error: code = NotFound desc = no task`)}, probeEvents[1])
-	explaintest.WantFirst(t, f, "because its liveness probe failed: “rpc error: code = NotFound desc = no task”")
-
-	// A later deletion does not change it, with and without our controller's event.
-	f = explaintest.FailedOnce()
-	f.Events = probeEvents
-	explaintest.WantText(t, explaintest.WantFirst(t, f, first), "find out why container main did not answer its liveness probe")
-	f.Events = append([]input.Event{explaintest.FailedEvent(explaintest.Exited(137), "a", 1, 11*time.Minute)}, probeEvents...)
-	explaintest.WantWithout(t, explaintest.WantFirst(t, f, first), "low on memory")
 }
 
 // A container that the kubelet restarts has not ended its pod, and another container has its own end.
@@ -145,54 +122,6 @@ func TestRejectionForTheLabelsOfTheNodeIsExplained(t *testing.T) {
 	f := explaintest.FailedOnce(explaintest.PodOf("a", explaintest.WithStatus("NodeAffinity", "Pod Predicate NodeAffinity failed", "", "", nil)))
 	r := explaintest.WantFirst(t, f, "pod was rejected by the kubelet (NodeAffinity: the node's labels do not match its nodeSelector or affinity) and never ran")
 	explaintest.WantText(t, r, "which the kubelet may not have known yet when it started")
-}
-
-// Requirements: CLI-17
-func TestRejectedPodNeverRan(t *testing.T) {
-	shortened := map[string]string{
-		"UnexpectedAdmissionError": "not enough cpus available to satisfy… requested=1, available=0",
-		"OutOfcpu":                 "Node didn't have enough… cpu, requested: 4000, used: 253562, capacity: 254600",
-	}
-	for reason, message := range map[string]string{
-		"UnexpectedAdmissionError": "Allocate failed due to not enough cpus available to satisfy request: requested=1, available=0, which is unexpected",
-		"OutOfcpu":                 "Node didn't have enough resource: cpu, requested: 4000, used: 253562, capacity: 254600",
-		"NodeShutdown":             "Pod was rejected as the node is shutting down.",
-		"Evicted":                  "The node had condition: [DiskPressure].",
-		"TopologyAffinityError":    "Resources cannot be allocated with Topology locality",
-	} {
-		t.Run(reason, func(t *testing.T) {
-			whole, detail := message, cmp.Or(shortened[reason], message)
-			first := "pod was rejected by the kubelet (" + reason + ") and never ran: “" + strings.TrimRight(detail, ".") + "”"
-			f := explaintest.FailedOnce(explaintest.PodOf("a", explaintest.WithStatus(reason, "Pod was rejected: "+whole, "", "", nil)))
-			f.Events = []input.Event{explaintest.AboutPod("a", "Warning", "kubelet", reason, whole)}
-			r := explaintest.WantFirst(t, f, first)
-			explaintest.WantText(t, r, whole, "kubectl describe node node-1")
-			explaintest.WantWithout(t, r, "exit code", "kubectl logs", "batchjob logs", "ran low")
-
-			f = explaintest.FailedOnce() // The pod no longer exists.
-			f.Events = []input.Event{explaintest.AboutPod("a", "Warning", "kubelet", reason, whole)}
-			explaintest.WantWithout(t, explaintest.WantFirst(t, f, first), "find out what deletes", "kubectl logs")
-			f.Events = append(f.Events, explaintest.FailedEvent(cause.Failure{PodReason: reason}, "a", 1, 11*time.Minute))
-			explaintest.WantFirst(t, f, first)
-		})
-	}
-}
-
-// Requirements: CLI-14
-func TestFailedStartupProbeIsWhyAContainerIsRestarted(t *testing.T) {
-	f := explaintest.InputOf(explaintest.JobOfOne(), explaintest.PodOf("a", func(p *corev1.Pod) {
-		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
-			Name: "main", RestartCount: 3, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
-			LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, StartedAt: explaintest.Ago(2 * time.Minute), FinishedAt: explaintest.Ago(time.Minute)}},
-		}}
-	}))
-	f.Events = []input.Event{
-		explaintest.AboutPod("a", "Warning", "kubelet", "Unhealthy", "Startup probe failed: HTTP probe failed with statuscode: 503"),
-		explaintest.AboutPod("a", "Normal", "kubelet", "Killing", "Container main failed startup probe, will be restarted"),
-	}
-	r := explaintest.WantFirst(t, f, "container main is killed and restarted repeatedly because its startup probe fails (exit code 137, restarted 3 times); “HTTP probe failed with statuscode: 503”")
-	explaintest.WantText(t, r, "give container main more time to start", "kubectl describe pod a")
-	explaintest.WantWithout(t, r, "low on memory")
 }
 
 // Requirements: CLI-14

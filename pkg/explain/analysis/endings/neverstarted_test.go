@@ -1,7 +1,6 @@
 package endings_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -13,24 +12,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
-
-// Requirements: CLI-04. A container that was restarted again and again has run, although its pod and its log are gone.
-func TestDeadlineWhileAContainerIsRestartedNamesIt(t *testing.T) {
-	for message, want := range map[string]string{
-		"Back-off restarting failed container migrate in pod a_ns(1)": "container migrate failed and was restarted again and again, until activeDeadlineSeconds (1m) was over; its pod and its log are gone",
-		"Back-off restarting failed container":                        "it ran longer than its activeDeadlineSeconds (1m)",
-	} {
-		job := explaintest.JobWith(func(j *batchv1.Job) {
-			j.Status.Failed, j.Spec.ActiveDeadlineSeconds = 1, ptr.To[int64](60)
-			explaintest.FailJob(j, batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
-		})
-		f := explaintest.InputOf(job)
-		f.Events = []input.Event{explaintest.JobEvent("SuccessfulCreate", "Created pod: a", 1, time.Hour), explaintest.AboutPod("a", "Warning", "kubelet", "BackOff", message)}
-		r := explaintest.Report(f)
-		explaintest.WantText(t, r, want)
-		explaintest.WantWithout(t, r, "never started")
-	}
-}
 
 // deadlineOf returns a Job that passed its deadline with one pod, train-x, which no longer exists; the events are the pod's.
 func deadlineOf(events ...input.Event) input.Input {
@@ -59,26 +40,6 @@ func TestDeadlineThatWasSpentPendingNamesWhy(t *testing.T) {
 	}
 	r := explaintest.Report(deadlineOf(explaintest.PodEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : secret "none" not found`, 30*time.Minute)))
 	explaintest.WantVerdict(t, r, `The Job failed: its pods never started because Secret none did not exist; its volume data needs it; meanwhile, its activeDeadlineSeconds (1m) passed.`)
-}
-
-// Requirements: FCT-05
-func TestDeadlineIsNotSpentPendingIfPodsMayHaveStarted(t *testing.T) {
-	warning := explaintest.PodEvent("FailedScheduling", unschedulable, 40*time.Minute)
-	started := explaintest.PodEvent("Started", "Started container main", 30*time.Minute)
-	started.Type = corev1.EventTypeNormal
-	other := explaintest.JobEvent("SuccessfulCreate", "Created pod: train-y", 1, time.Hour)
-	for name, f := range map[string]input.Input{
-		"it started":                deadlineOf(warning, started),
-		"nothing is known about it": deadlineOf(),
-		"another one is not known":  deadlineOf(warning, other),
-	} {
-		if r := explaintest.Report(f); !strings.HasPrefix(explaintest.Verdict(r), "The Job failed: it ran longer than its activeDeadlineSeconds (1m)") || !explaintest.HasAdvice(r, "give the Job more time") {
-			t.Errorf("%s: %s", name, explaintest.Verdict(r))
-		}
-	}
-	f := deadlineOf(warning)
-	f.Job.Status.Failed = 2 // One of them no longer has an event.
-	assert.NotContains(t, explaintest.Verdict(explaintest.Report(f)), "never started")
 }
 
 // Requirements: FCT-05

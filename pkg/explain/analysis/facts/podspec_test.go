@@ -73,13 +73,3 @@ func TestMemoryLimitIsThatOfThePod(t *testing.T) {
 		}
 	}
 }
-
-// Requirements: FCT-02
-func TestImageIsThatOfThePod(t *testing.T) {
-	pod := explaintest.PodOf("train-x", func(p *corev1.Pod) {
-		p.Status.Phase = corev1.PodPending
-		p.Spec.Containers = []corev1.Container{{Name: "main", Image: "mirror.example/train:1"}, {Name: "proxy", Image: "mesh.example/proxy:2"}}
-		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "proxy", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}}
-	})
-	assert.Equal(t, explaintest.Problem(t, explaintest.Report(explaintest.InputOf(explaintest.JobWith(nil), pod)), explain.ProblemImagePull).Image, "mesh.example/proxy:2")
-}

@@ -46,22 +46,6 @@ func TestTheToolThatCreatesAJobIsNamed(t *testing.T) {
 	}
 }
 
-// Helm replaces the Job of an earlier run, keeps it, or has removed the release by then.
-//
-// Requirements: TOL-03
-func TestAHookRunsAgainByItsDeletePolicy(t *testing.T) {
-	for policy, want := range map[string]string{
-		"": "Helm replaces this Job", "before-hook-creation": "Helm replaces this Job", "hook-succeeded,before-hook-creation": "Helm replaces this Job",
-		"hook-failed": "Helm replaces this Job", "hook-succeeded, Hook-Failed": "Helm replaces this Job", "hook-succeeded": "so that a second one cannot be created; then run helm upgrade --install again",
-	} {
-		annotations := map[string]string{"helm.sh/hook": "pre-install,post-delete", "helm.sh/hook-delete-policy": policy}
-		tool := explaintest.Report(explaintest.InputOf(explaintest.ToolJob(nil, annotations))).Job.Tool
-		assert.Contains(t, words.RunToolAgain(tool), want, policy)
-	}
-	gone := explaintest.Report(explaintest.InputOf(explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "post-delete"}))).Job.Tool
-	assert.Contains(t, words.RunToolAgain(gone), "does not run this hook again", "post-delete")
-}
-
 // Requirements: TOL-03
 func TestACompleteHookThatHelmShouldHaveDeletedIsToBeDeleted(t *testing.T) {
 	for policy, want := range map[string]string{

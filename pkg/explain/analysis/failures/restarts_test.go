@@ -208,17 +208,6 @@ func TestOneRestartDoesNotHideDrainedNodes(t *testing.T) {
 	}
 }
 
-// The pods of a crash loop are deleted when the Job fails: a verb that followed the Job has seen how their containers ended.
-//
-// Requirements: CLI-04
-func TestRestartsThatWereSeenAreTheCauseAfterThePodsAreGone(t *testing.T) {
-	f := explaintest.InputOf(explaintest.RestartingJob(3, 1))
-	f.SeenRestart = &input.Container{Name: "main", Ended: true, ExitCode: 1, Reason: "Error", Message: "cannot connect to postgres:5432"}
-	r := explaintest.Report(f)
-	assert.Contains(t, explaintest.Verdict(r), "container main exited with code 1, “cannot connect to postgres:5432”; it was restarted")
-	explaintest.WantWithout(t, r, "no pod or log of it is left")
-}
-
 // JOB-16, CLI-04: restarts of pods that no longer exist are not attributed to an existing pod.
 func TestRestartsOfGonePodsAreNotBlamedOnOthers(t *testing.T) {
 	r := explaintest.Report(explaintest.InputOf(explaintest.RestartingJob(6, 3), explaintest.PodOf("a", stopped(explaintest.RestartedPod(2, 7, 10*time.Minute), 137, explaintest.Ago(9*time.Minute)))))

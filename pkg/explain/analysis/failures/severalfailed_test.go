@@ -112,51 +112,6 @@ func TestAllContainersThatRanOutOfMemoryAreNamedWithTheirLimits(t *testing.T) {
 	}
 }
 
-// A container that lacks a permission of the API server gets the commands that give it.
-//
-// Requirements: CLI-18
-func TestDeniedRequestIsAllowedByTheAdvice(t *testing.T) {
-	pod := explaintest.PodOf("a", explaintest.FailedPod(func(p *corev1.Pod) {
-		explaintest.AddEnd(p, "main", 1, `jobs.batch is forbidden: User "system:serviceaccount:ml:runner" cannot get resource "jobs" in API group "batch" in the namespace "prod"`, false)
-	}))
-	r := explaintest.WantFirst(t, explaintest.FailedOnce(pod), "it lacks a permission: ServiceAccount runner cannot get jobs.batch in namespace prod")
-	explaintest.WantText(t, r, "allow ServiceAccount runner to get jobs.batch in namespace prod with a Role",
-		"kubectl create role runner-get-jobs-batch --verb=get --resource=jobs.batch -n prod && kubectl create rolebinding runner-get-jobs-batch --role=runner-get-jobs-batch --serviceaccount=ml:runner -n prod")
-}
-
-// Without a message and a log, the exit code of a shell says why.
-//
-// Requirements: CLI-04
-func TestExitCodeOfAShellHasAMeaningWithoutALog(t *testing.T) {
-	pod := explaintest.PodOf("a", explaintest.FailedPod(func(p *corev1.Pod) { explaintest.AddEnd(p, "main", 127, "", false) }))
-	explaintest.WantFirst(t, explaintest.FailedOnce(pod), "container main exited with code 127: the command was not found in the image;")
-}
-
-// A program that the processor stopped could not say why.
-//
-// Requirements: CLI-04
-func TestASegmentationFaultHasAMeaning(t *testing.T) {
-	pod := explaintest.PodOf("a", explaintest.FailedPod(func(p *corev1.Pod) { explaintest.AddEnd(p, "main", 139, "", false) }))
-	explaintest.WantFirst(t, explaintest.FailedOnce(pod), "container main exited with code 139 (SIGSEGV): it accessed invalid memory, a bug in native code;")
-}
-
-// The Secrets of a container that could not log in are named.
-//
-// Requirements: CLI-18
-func TestSecretsOfAContainerThatCouldNotLogInAreNamed(t *testing.T) {
-	f := explaintest.FailedOnce(explaintest.PodOf("a", explaintest.FailedPod(func(p *corev1.Pod) {
-		explaintest.AddEnd(p, "main", 1, `FATAL: password authentication failed for user "app"`, false)
-	})))
-	of := func(name string) corev1.LocalObjectReference { return corev1.LocalObjectReference{Name: name} }
-	s := &f.Job.Spec.Template.Spec
-	s.Containers[0].Env = []corev1.EnvVar{{Name: "P", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: of("db")}}}}
-	s.Containers[0].EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: of("env")}}}
-	s.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "tls"}}
-	s.Volumes = []corev1.Volume{{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "certs"}}}, {Name: "other", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "unused"}}}}
-	r := explaintest.WantFirst(t, f, `container main exited with code 1: password authentication failed for user "app"`)
-	explaintest.WantText(t, r, "Secrets db, env and certs")
-}
-
 // Requirements: FCT-08
 func TestRuleThatMatchesASidecarHidesTheFailure(t *testing.T) {
 	policy := func(action batchv1.PodFailurePolicyAction, container *string, codes ...int32) func(*batchv1.Job) {

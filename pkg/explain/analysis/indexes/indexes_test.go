@@ -56,28 +56,6 @@ func TestAttemptsAreCountedPerIndex(t *testing.T) {
 	}
 }
 
-// CLI-04: the row of an index is about its latest pod. For a completed index that is the pod that succeeded, or none if it
-// no longer exists; the last failure stays.
-func TestRowOfAnIndexShowsTheAttemptThatSucceeded(t *testing.T) {
-	job := explaintest.IndexedJob(4, func(j *batchv1.Job) { j.Status.CompletedIndexes, j.Status.Succeeded, j.Status.Failed = "0-1", 2, 3 })
-	r := explaintest.Report(explaintest.InputOf(job,
-		explaintest.PodOf("train-0-a", explaintest.OnIndex(0, 1, explaintest.Exits(1, "Error", 2*time.Minute))),
-		explaintest.PodOf("train-0-b", explaintest.OnIndex(0, 2, explaintest.Exits(0, "Completed", time.Minute))),
-		explaintest.PodOf("train-1-a", explaintest.OnIndex(1, 1, explaintest.Exits(1, "Error", 2*time.Minute))),
-		explaintest.PodOf("train-2-a", explaintest.OnIndex(2, 1, explaintest.Exits(1, "Error", 2*time.Minute))),
-		explaintest.PodOf("train-2-b", explaintest.OnIndex(2, 2, nil))))
-	want := map[int32]explain.IndexInfo{
-		0: {State: explain.IndexCompleted, Attempt: 2, Pod: "train-0-b"}, 1: {State: explain.IndexCompleted},
-		2: {State: explain.IndexActive, Attempt: 2, Pod: "train-2-b"},
-	}
-	for _, got := range r.Indexes.Details {
-		if w := want[got.Index]; got.State != w.State || got.Attempt != w.Attempt || got.Pod != w.Pod || got.Failures != 1 || !strings.Contains(got.Cause, "code 1") {
-			t.Errorf("index %d: %+v, want %+v", got.Index, got, w)
-		}
-	}
-	assert.Equal(t, len(r.Indexes.Details), len(want), r.Indexes.Details)
-}
-
 // Issue 17: the reason why an index has no pod: it never had one, it waits for the back-off of the Job, or it gets none anymore. The index
 // whose pod decided that the Job failed is failed, also without backoffLimitPerIndex.
 // Requirements: CLI-78, CLI-04
@@ -106,23 +84,6 @@ func TestPendingIndexesAreToldApart(t *testing.T) {
 		if x.NotStarted != c.notStarted || x.Retrying != c.retrying || x.WillNotComplete != c.willNotComplete || x.Failed+x.Retrying != "1" {
 			t.Errorf("%s: not started %q, waiting to retry %q, will not complete %q, failed %q", name, x.NotStarted, x.Retrying, x.WillNotComplete, x.Failed)
 		}
-	}
-}
-
-// A controller that does not number its pods also runs the next pod of an index.
-func TestRowOfAnIndexShowsTheRunningPod(t *testing.T) {
-	unnumbered := func(change func(*corev1.Pod)) func(*corev1.Pod) {
-		return func(p *corev1.Pod) {
-			explaintest.OnIndex(0, 1, change)(p)
-			p.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: "0"}
-		}
-	}
-	job := explaintest.IndexedJob(1, func(j *batchv1.Job) {
-		j.Spec.BackoffLimitPerIndex, j.Status.FailedIndexes, j.Status.Failed = nil, nil, 1
-	})
-	r := explaintest.Report(explaintest.InputOf(job, explaintest.PodOf("train-0-a", unnumbered(explaintest.Exits(1, "Error", time.Minute))), explaintest.PodOf("train-0-b", unnumbered(nil))))
-	if d := r.Indexes.Details; len(d) != 1 || d[0].State != explain.IndexActive || d[0].Pod != "train-0-b" || d[0].Failures != 1 {
-		t.Errorf("%+v", d)
 	}
 }
 
@@ -175,23 +136,6 @@ func TestIgnoredAttemptsComeOnTop(t *testing.T) {
 	}))
 	if d := explaintest.Report(f).Indexes.Details; len(d) != 1 || d[0].Attempt != 4 || d[0].Attempts != 4 {
 		t.Errorf("%+v", d)
-	}
-}
-
-// Issue 17: an index whose pod is being deleted, and whose next pod waits only for a back-off (podReplacementPolicy
-// TerminatingOrFailed), is in back-off in the verdict and in the list of indexes.
-// Requirements: CLI-04
-func TestTerminatingIndexMayBeInBackoff(t *testing.T) {
-	evicted := explaintest.PodOf("train-0-a", explaintest.OnIndex(0, 1, func(p *corev1.Pod) {
-		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(explaintest.Ago(-25*time.Second)), ptr.To[int64](30)
-	}))
-	r := explaintest.Report(explaintest.InputOf(explaintest.IndexedJob(2, nil), evicted, explaintest.PodOf("train-1-b", explaintest.OnIndex(1, 1, nil))))
-	x := r.Indexes
-	if x.BackingOff != "0" || x.TerminatingCount != 0 || !strings.Contains(explaintest.Verdict(r), "1 index is in back-off, the first is retried in 5s") {
-		t.Errorf("%+v: %s", x, explaintest.Verdict(r))
-	}
-	if c := r.Counts; *c.TerminatingPods != 1 || c.AwaitReplacement != 0 {
-		t.Errorf("a pod that has not failed awaits nothing as a failure: %+v", c)
 	}
 }
 

@@ -10,28 +10,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
-
-// Requirements: FCT-04
-func TestDeletionWithoutPodsNamesWhatHoldsIt(t *testing.T) {
-	held := func(j *batchv1.Job) {
-		j.DeletionTimestamp, j.Finalizers = ptr.To(explaintest.Ago(time.Minute)), []string{"foregroundDeletion"}
-	}
-	const why = "he Job is being deleted and has no pods left, but the garbage collector has not removed its finalizer foregroundDeletion"
-	r := explaintest.Report(explaintest.InputOf(explaintest.CompleteJob(held)))
-	if !strings.HasPrefix(explaintest.Verdict(r), "The Job is complete: 1 of 1 pod succeeded in 59m; t"+why+". An admission policy or webhook may reject that") {
-		t.Error(explaintest.Verdict(r))
-	}
-	r = explaintest.Report(explaintest.InputOf(explaintest.JobWith(held)))
-	if !strings.HasPrefix(explaintest.Verdict(r), "T"+why+"; an admission policy or webhook may reject that") {
-		t.Error(explaintest.Verdict(r))
-	}
-	if !explaintest.HasAdvice(r, "kubectl annotate job train dry-run=true --dry-run=server -n ns") || !explaintest.HasAdvice(r, "garbage collector", "kube-controller-manager") || explaintest.HasAdvice(r, "pods are left") {
-		t.Errorf("%+v", r.Advice)
-	}
-}
 
 // Requirements: FCT-04
 func TestDeletionWaitsForPodsUnlessThereAreNone(t *testing.T) {
@@ -93,17 +73,5 @@ func TestFinalizerThatHoldsADeletedJobIsNamed(t *testing.T) {
 	const remove = `kubectl patch job train --type json -p '[{"op":"test","path":"/metadata/finalizers/1","value":"argocd.argoproj.io/hook-finalizer"},{"op":"remove","path":"/metadata/finalizers/1"}]' -n ns`
 	if !explaintest.HasAdvice(r, "Argo CD has not removed") || !explaintest.HasAdvice(r, remove) {
 		t.Errorf("%+v", r.Advice)
-	}
-}
-
-// The pods of a finished Job take a while to be deleted: the first sentence mentions the deletion only if it lasts.
-// Requirements: FCT-11.
-func TestDeletionOfAnEndedJobMayTakeAWhile(t *testing.T) {
-	for d, want := range map[time.Duration]bool{time.Minute: false, time.Hour: true} {
-		f := explaintest.InputOf(explaintest.CompleteJob(func(j *batchv1.Job) {
-			j.DeletionTimestamp, j.Finalizers = ptr.To(explaintest.Ago(d)), []string{"foregroundDeletion"}
-		}))
-		f.Pods = []*input.Pod{explaintest.PodOf("train-x", explaintest.Exits(0, "", time.Hour))}
-		assert.Equalf(t, strings.Contains(explaintest.Verdict(explaintest.Report(f)), "is being deleted"), want, "after %s", d)
 	}
 }

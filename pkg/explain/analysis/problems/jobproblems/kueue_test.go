@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
@@ -131,39 +130,6 @@ func TestWorkloadWithoutConditions(t *testing.T) {
 	}
 }
 
-// A Job that Kueue evicted waits to be queued again, until Kueue says what else it waits for.
-// Requirements: KUE-01
-func TestKueueEvictsAJobAndQueuesItAgain(t *testing.T) {
-	const timeout = "Exceeded the PodsReady timeout ns/w"
-	workload := func(pending, evicted string) *kueue.Workload {
-		return &kueue.Workload{Name: "w", Queue: "team-a", Conditions: []metav1.Condition{
-			{Type: "QuotaReserved", Status: "False", Reason: "Pending", Message: pending},
-			{Type: "Evicted", Status: "True", Reason: "PodsReadyTimeout", Message: evicted, LastTransitionTime: explaintest.Ago(2 * time.Minute)},
-		}}
-	}
-	r := explaintest.Report(heldInput(workload(timeout, timeout)))
-	assert.Equal(t, explaintest.Verdict(r), "Kueue evicted the Job (queue team-a) 2m ago (PodsReadyTimeout: its pods were not all ready in time).")
-	explaintest.WantText(t, r, "waitForPodsReady", "Kueue tries again to admit the Job")
-	if r := explaintest.Report(heldInput(workload("couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor default, 2 more needed", timeout))); !strings.Contains(explaintest.Verdict(r), "too little unused quota for cpu") {
-		t.Errorf("%s", explaintest.Verdict(r))
-	}
-}
-
-// Requirements: KUE-03. An admitted Job that is suspended all the same, and one that was evicted and holds its quota.
-func TestKueueForgetsAJobThatItAdmitted(t *testing.T) {
-	condition := func(kind, reason string, d time.Duration) metav1.Condition {
-		return metav1.Condition{Type: kind, Status: "True", Reason: reason, LastTransitionTime: explaintest.Ago(d)}
-	}
-	admitted := []metav1.Condition{condition("QuotaReserved", "QuotaReserved", time.Hour), condition("Admitted", "Admitted", 12*time.Minute)}
-	for want, conditions := range map[string][]metav1.Condition{
-		"Kueue admitted the Job (queue team-a) 12m ago, and has not resumed it.": admitted,
-		"Kueue evicted the Job (queue team-a) 2h ago (PodsReadyTimeout: its pods were not all ready in time) and has not queued it again, though it holds its quota.": append(
-			admitted, condition("Evicted", "PodsReadyTimeout", 2*time.Hour)),
-	} {
-		assert.Equal(t, explaintest.Verdict(explaintest.Report(heldInput(&kueue.Workload{Name: "w", Queue: "team-a", Conditions: conditions}))), want)
-	}
-}
-
 // Kueue also holds pods by a scheduling gate: those of an elastic Job that needs more quota than it has, for example.
 // Requirements: KUE-01, KUE-02
 func TestKueueHoldsPodsByAGate(t *testing.T) {
@@ -231,36 +197,4 @@ func heldInput(w *kueue.Workload) input.Input {
 	}))
 	in.Workload = w
 	return in
-}
-
-// Requirements: FCT-06
-func TestKueueHoldsAJobForItsOwnReason(t *testing.T) {
-	job := explaintest.JobWith(func(j *batchv1.Job) {
-		j.Labels, j.Spec.Suspend = map[string]string{"kueue.x-k8s.io/queue-name": "team-a"}, ptr.To(true)
-		explaintest.AddCondition(j, batchv1.JobSuspended, "JobSuspended", "Job suspended", time.Minute)
-	})
-	byKueue := func(reason, message string, d time.Duration) input.Event {
-		e := explaintest.JobEvent(reason, message, 1, d)
-		e.Type, e.Source = corev1.EventTypeNormal, "batch/job-kueue-controller"
-		return e
-	}
-	stopped := byKueue("Stopped", "The workload is deactivated due to exceeding the maximum number of re-queuing retries", time.Minute)
-	foreign := stopped
-	foreign.Source = "example.com/controller"
-	for name, tc := range map[string]struct {
-		events []input.Event
-		want   string
-	}{
-		"it was never started":     {nil, "Kueue keeps the Job suspended (queue team-a); there is no Workload of Kueue for it, which Kueue's controller should have created."},
-		"it was stopped":           {[]input.Event{stopped}, "Kueue keeps the Job suspended (queue team-a): the workload is deactivated due to exceeding the maximum number of re-queuing retries."},
-		"it was started again":     {[]input.Event{stopped, byKueue("Started", "Admitted by clusterQueue", time.Second)}, "Kueue keeps the Job suspended (queue team-a); there is no Workload of Kueue for it, which Kueue's controller should have created."},
-		"somebody else stopped it": {[]input.Event{foreign}, "Kueue keeps the Job suspended (queue team-a); there is no Workload of Kueue for it, which Kueue's controller should have created."},
-	} {
-		f := explaintest.InputOf(job)
-		f.Events = tc.events
-		assert.Equal(t, explaintest.Verdict(explaintest.Report(f)), tc.want, name)
-	}
-	if stall := analysis.StallOf(explaintest.Listed(explaintest.InputOf(job))); stall != nil {
-		t.Errorf("%+v", stall)
-	}
 }

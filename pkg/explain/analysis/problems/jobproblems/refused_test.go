@@ -6,7 +6,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -85,23 +84,5 @@ func TestPastRefusalIsOver(t *testing.T) {
 		if r := explaintest.Report(f); explaintest.HasProblem(r, explain.ProblemCreationRefused) {
 			t.Errorf("%s: %+v", name, r.Problems)
 		}
-	}
-}
-
-// The built-in controller writes an event for each refused pod: the problem began with the first refusal since the last creation.
-// Requirements: CLI-06
-func TestRefusalBeganWithItsFirstEvent(t *testing.T) {
-	event := func(reason, pod string, d time.Duration) input.Event {
-		e := explaintest.JobEvent(reason, `Error creating: pods "`+pod+`" is forbidden: exceeded quota`, 1, d)
-		e.First = e.Last
-		return e
-	}
-	f := explaintest.InputOf(explaintest.JobWith(nil))
-	f.Events = []input.Event{
-		event("FailedCreate", "train-a", 14*time.Minute), event("SuccessfulCreate", "train-b", 10*time.Minute),
-		event("FailedCreate", "train-c", 3*time.Minute), event("FailedCreate", "train-d", time.Minute), event("FailedCreate", "train-e", 8*time.Second),
-	}
-	if p := explaintest.Problem(t, explaintest.Report(f), explain.ProblemCreationRefused); !p.Since.Equal(ptr.To(explaintest.Ago(3 * time.Minute))) {
-		t.Errorf("since %v", p.Since)
 	}
 }

@@ -2,7 +2,6 @@ package podproblems_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -90,25 +89,6 @@ func TestLogOfACrashLoopIsRead(t *testing.T) {
 	}
 }
 
-// A crash loop gets advice on its error, and on a rule because of which it has no end.
-func TestCrashLoopIsAdvisedByItsError(t *testing.T) {
-	f := explaintest.CrashLoop(explaintest.BacksOff)
-	f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"[FATAL tini (7)] exec /run.sh failed: Permission denied"}}}
-	r := explaintest.Report(f)
-	explaintest.WantText(t, r, "make /run.sh executable for the container's user: chmod +x in image image:1, or defaultMode: 0755 of the ConfigMap or Secret volume", "kubectl logs a --previous")
-
-	f = explaintest.CrashLoop(explaintest.BacksOff)
-	f.Job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
-	c := &f.Job.Spec.Template.Spec.Containers[0]
-	c.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyNever)
-	c.RestartPolicyRules = []corev1.ContainerRestartRule{{ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{Operator: corev1.ContainerRestartRuleOnExitCodesOpNotIn, Values: []int32{0, 2}}}}
-	explaintest.WantText(t, explaintest.Report(f), "set activeDeadlineSeconds, or recreate the Job with restartPolicyRules that do not restart container main after exit code 1")
-	f.Job.Spec.ActiveDeadlineSeconds = ptr.To[int64](86400)
-	r = explaintest.Report(f)
-	explaintest.WantText(t, r, "so only activeDeadlineSeconds ends it")
-	explaintest.WantWithout(t, r, "recreate the Job with restartPolicyRules")
-}
-
 // A list reports a crash loop, too, although the pod is ready while its container runs.
 // Requirements: CON-07
 func TestListReportsACrashLoopWhileItsPodIsReady(t *testing.T) {
@@ -127,15 +107,5 @@ func TestListReportsACrashLoopWhileItsPodIsReady(t *testing.T) {
 	f.Job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 	if analysis.MayStall(f.Job) {
 		t.Error("a ready pod that is never restarted needs no request")
-	}
-}
-
-// The error in the termination message or in the log is named by its meaning.
-func TestKnownErrorOfACrashLoopIsNamed(t *testing.T) {
-	f := explaintest.CrashLoop(runsAgain)
-	f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"sh: /data/in: Permission denied"}}}
-	r := explaintest.Report(f)
-	if p := explaintest.Problem(t, r, explain.ProblemCrashLoop); p.Start.Error == nil || !strings.Contains(explaintest.Verdict(r), "restarted 3 times: "+p.Start.Error.Text()) {
-		t.Errorf("%s %+v", explaintest.Verdict(r), p.Start.Error)
 	}
 }

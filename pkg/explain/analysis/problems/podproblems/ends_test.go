@@ -1,7 +1,6 @@
 package podproblems_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -14,63 +13,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
-
-// CLI-06, PRP-23: a pod that does not end, by the obstacle.
-func TestStuckPodIsExplainedByItsHolder(t *testing.T) {
-	deleted := func(d time.Duration) func(*corev1.Pod) {
-		return func(p *corev1.Pod) {
-			p.DeletionGracePeriodSeconds, p.DeletionTimestamp = ptr.To[int64](30), ptr.To(explaintest.Ago(d-30*time.Second))
-		}
-	}
-	for name, tc := range map[string]struct {
-		since  time.Duration
-		event  time.Duration // the age of the event of the kubelet, 0 for none
-		gone   map[string]string
-		change func(*corev1.Pod)
-		kind   explain.ProblemKind
-		text   string
-	}{
-		"in its grace period":     {since: 10 * time.Second, kind: explain.ProblemTerminatingHolds, text: "1 pod is terminating, and is replaced only after it has ended"},
-		"beyond it":               {since: 5 * time.Minute, kind: explain.ProblemTerminatingStuck, text: "past the grace period"},
-		"its node does not exist": {since: 5 * time.Minute, gone: map[string]string{"node-1": "it no longer exists"}, kind: explain.ProblemNodeGone, text: "on node node-1, which no longer exists"},
-		"another node is gone":    {since: 5 * time.Minute, gone: map[string]string{"node-2": "it no longer exists"}, kind: explain.ProblemTerminatingStuck, text: "past the grace period"},
-		"its container is not stopped": {since: 5 * time.Minute, event: time.Minute, kind: explain.ProblemTerminatingStuck,
-			text: "1 pod is terminating past the grace period, as the container runtime cannot stop container main (context deadline exceeded), and"},
-		"it was not stopped an hour ago": {since: 2 * time.Hour, event: time.Hour, kind: explain.ProblemTerminatingStuck, text: "1 pod is terminating past the grace period, and"},
-		"the node controller says so": {since: 5 * time.Minute, change: func(p *corev1.Pod) { p.Status.Reason = "NodeLost" },
-			kind: explain.ProblemNodeGone, text: "on node node-1, which is lost"},
-	} {
-		job := explaintest.JobWith(func(j *batchv1.Job) {
-			j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](1)
-			j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed)
-		})
-		f := explaintest.InputOf(job, explaintest.PodOf("train-x", func(p *corev1.Pod) {
-			deleted(tc.since)(p)
-			if tc.change != nil {
-				tc.change(p)
-			}
-		}))
-		f.GoneNodes = tc.gone
-		if tc.event > 0 {
-			f.Events = []input.Event{explaintest.PodEvent("FailedKillPod", `error killing pod: failed to "KillContainer" for "main" with KillContainerError: "rpc error: code = DeadlineExceeded desc = context deadline exceeded"`, tc.event)}
-		}
-		r := explaintest.Report(f)
-		p := explaintest.Problem(t, r, tc.kind)
-		if stuck := tc.kind == explain.ProblemTerminatingStuck; stuck != strings.Contains(fmt.Sprint(r.Advice), "kubectl delete pod train-x --grace-period=0 --force -n ns") {
-			t.Errorf("%s: %+v", name, r.Advice)
-		}
-		if !strings.Contains(p.Text, tc.text) || p.Count != 1 || !p.Blocks || !r.Verdict.Stalled {
-			t.Errorf("%s: %+v, stalled %v", name, p, r.Verdict.Stalled)
-		}
-		grace := false
-		for _, w := range r.Waits {
-			grace = grace || w.Kind == explain.WaitGrace && w.Until.Equal(ptr.To(explaintest.Ago(tc.since-30*time.Second)))
-		}
-		if late := tc.since > 30*time.Second; grace == late {
-			t.Errorf("%s: waits %+v", name, r.Waits)
-		}
-	}
-}
 
 // stuck returns a pod of this node whose grace period ended five minutes ago.
 func stuck(name, node string) *input.Pod {
