@@ -14,8 +14,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
 
-}
-
 // Requirements: CLI-16
 func TestDisruptionIsTheCauseWhereverItIsNamed(t *testing.T) {
 	pod := explaintest.WithStatus("", "", "DeletionByPodGC", "PodGC: node no longer exists", explaintest.Exits(143, "Error", 12*time.Minute))
