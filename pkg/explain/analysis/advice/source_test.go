@@ -1,7 +1,6 @@
 package advice_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,32 +90,6 @@ func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 		copies := strings.Contains(strings.Join(commands, "\n"), "batchjob retry")
 		if !strings.Contains(strings.Join(texts, "\n"), "to run another image, "+tc.advice) && tc.advice != "" || copies != (tc.advice == "") {
 			t.Errorf("%s: %q, %q", name, texts, commands)
-		}
-	}
-}
-
-// The chart is not blamed for a cluster without nodes, and a wrong name of an image is corrected in the chart only.
-//
-// Requirements: TOL-03
-func TestChartIsBlamedOnlyForWhatItHas(t *testing.T) {
-	hook := explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "pre-delete"})
-	unplaced := explaintest.UnscheduledPod("no nodes available to schedule pods")
-	r := explaintest.Report(explaintest.InputOf(hook, unplaced))
-	explaintest.WantText(t, r, "add a node", "helm uninstall --no-hooks")
-	explaintest.WantWithout(t, r, "change the chart")
-
-	invalid := explaintest.PendingPod("InvalidImageName", `Failed to apply default image tag "train:1+": couldn't parse image name: invalid reference format`)
-	r = explaintest.Report(explaintest.InputOf(hook, invalid))
-	explaintest.WantText(t, r, "to correct the name of the image, change the chart or its values, not this Job")
-	explaintest.WantWithout(t, r, "recreate the Job")
-	explaintest.WantText(t, explaintest.Report(explaintest.InputOf(explaintest.JobWith(nil), invalid)), "recreate the Job with the correct name of the image")
-
-	// A program may fail for its data, as a migration does.
-	for code, text := range map[int32]string{1: "if the cause is in the pod template, change the chart", 127: "change the chart"} {
-		loop := explaintest.PodOf("train-x", explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{explaintest.Restarted(explaintest.WaitsFor("main", "CrashLoopBackOff"), 3, code, time.Minute)}))
-		advice := explaintest.Report(explaintest.InputOf(hook, loop)).Advice
-		if !slices.ContainsFunc(advice, func(a explain.Advice) bool { return strings.HasPrefix(a.Text, text) }) {
-			t.Errorf("exit code %d: %+v", code, advice)
 		}
 	}
 }
