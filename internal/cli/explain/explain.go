@@ -20,6 +20,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -300,12 +301,20 @@ func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 	return errors.Join(append(c.failed, err, o.exitStatus(reports...))...)
 }
 
-// listOf returns the list of the reports, with those on the owners. If the answer about an owner is about a Job, its pods' events are read, too.
+// listOf returns the list of the reports, with those on the owners. If the answer about an owner is about a Job, its pods' events are read,
+// too, or the log of a CronJob's run that succeeded.
 func (o *Options) listOf(ctx context.Context, c *chosen, reports []explain.Report) (list explain.ReportList, err error) {
-	if list = c.listOf(reports); !o.lacksEvents(&list) {
-		return list, nil
+	list = c.listOf(reports)
+	if o.lacksEvents(&list) {
+		err = o.explainer.WithPodEvents(ctx, o.set.Namespace, reports)
 	}
-	if err := o.explainer.WithPodEvents(ctx, o.set.Namespace, reports); err != nil {
+	for i := range list.CronJobs {
+		r := lists.First(reports, func(r *explain.Report) bool { return r.Job.Name == list.CronJobs[i].Named() })
+		if r != nil && err == nil {
+			err = o.explainer.WithOutput(ctx, r)
+		}
+	}
+	if err != nil {
 		return list, err
 	}
 	return c.listOf(reports), nil

@@ -197,17 +197,24 @@ func (r *Reader) readLogs(ctx context.Context, in *input.Input) {
 	if r.options.LogLines <= 0 {
 		return
 	}
-	if r.readTails(ctx, in) && slices.ContainsFunc(in.Logs, func(tail input.LogTail) bool { return meaning.Collides(meaning.LastLine(tail.Lines)) }) {
-		r.readTails(ctx, in) // The first attempt says what the retries do not.
-	}
-}
-
-// readTails reads the logs that have not been read yet. It reports whether there was no error.
-func (r *Reader) readTails(ctx context.Context, in *input.Input) bool {
 	targets := analysis.LogTargets
 	if !r.options.WithoutPodEvents { // It is about one Job.
 		targets = analysis.LogTargetsWithOutput
 	}
+	if r.readTails(ctx, in, targets) && slices.ContainsFunc(in.Logs, func(tail input.LogTail) bool { return meaning.Collides(meaning.LastLine(tail.Lines)) }) {
+		r.readTails(ctx, in, targets) // The first attempt says what the retries do not.
+	}
+}
+
+// AddOutput reads the end of one log of a Job that has succeeded, or runs without trouble.
+func (r *Reader) AddOutput(ctx context.Context, in *input.Input) {
+	if r.options.LogLines > 0 {
+		r.readTails(ctx, in, analysis.LogTargetsWithOutput)
+	}
+}
+
+// readTails reads the targets that have not been read yet. It reports whether there was no error.
+func (r *Reader) readTails(ctx context.Context, in *input.Input, targets func(input.Input, explain.Options, int) []input.LogTarget) bool {
 	for _, target := range targets(*in, r.options.Report, MaxLogs) {
 		if slices.ContainsFunc(in.Logs, func(tail input.LogTail) bool { return tail.Pod == target.Pod && tail.Container == target.Container }) {
 			continue

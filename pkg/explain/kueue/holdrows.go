@@ -47,8 +47,8 @@ var holds = []holdRow{
 	{
 		kind:    NoLongerFits,
 		pattern: regexp.MustCompile(`no longer fits after processing another workload`),
-		text:    suspended + ": other workloads took the quota of {queue} in the same round, so it no longer fits",
-		advice:  "wait for its turn; if this repeats while quota is unused, set requests in each container, as limits alone have kept Jobs from being admitted",
+		text:    suspended + ": it no longer fits into the quota of {queue} once Kueue has processed another workload, which comes first",
+		advice:  "look for the workload of its cohort that comes first each time (kubectl get workloads.kueue.x-k8s.io -A), perhaps one that waits itself: have it admitted, make it smaller or delete it, or give the ClusterQueue quota of its own",
 	},
 	{
 		kind:    AdmissionGated,

@@ -106,6 +106,7 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"zap's ERROR":           {[]string{"2024-05-01T00:00:00Z\tERROR\tsetup\tno port\t{\"error\":\"x  is gone\"}", "stopping 3 workers"}, "ERROR setup no port: x is gone"},
 		"klog and JSON":         {[]string{"no port", `I0501 12:00:00.000000       1 a.go:7] retry failed {"error":"x refused"}`}, "no port"},
 		"klog's E":              {[]string{"E0501 12:00:00.000000       1 leader.go:7] lost lease", "stopping all 3 workers now"}, "lost lease"},
+		"Ansible's command":     {[]string{`fatal: [localhost]: FAILED! => {"changed": true, "msg": "non-zero return code", "rc": 1, "stderr": "error: no matches for kind \"Y\" in version \"x/v1beta1\"", "stdout": ""}`}, `fatal: [localhost]: FAILED: error: no matches for kind "Y" in version "x/v1beta1"`},
 		"capnslog":              {[]string{"2022-09-08 01:33:24.709707 E | cephosd: lost lease", "2022-09-08 01:33:24.709728 I | cephosd: old lsblk can't detect it"}, "cephosd: lost lease"},
 		"klog's F":              {[]string{"F0501 12:00:00.000000       1 leader.go:7] lost lease", "stopping all 3 workers now"}, "lost lease"},
 		"TensorFlow":            {[]string{"no port", "2019-01-15 05:49:31.297537: I tensorflow/a/b.cc:964] successful read had no value, so returning zero"}, "no port"},

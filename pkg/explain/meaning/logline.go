@@ -305,7 +305,11 @@ func structured(line string) (text, severity string, is bool) {
 	if severity = cmp.Or(parts["level"], parts["severity"]); severity == "" && failure != "" {
 		severity = errorLevels[0]
 	}
-	text = wording.Join(": ", telltale(cmp.Or(parts["msg"], parts["message"])), failure)
+	message := cmp.Or(parts["msg"], parts["message"])
+	if message == "non-zero return code" { // of a command that Ansible ran
+		message = cmp.Or(parts["stderr"], parts["stdout"], message)
+	}
+	text = wording.Join(": ", telltale(message), failure)
 	return strings.Join(strings.Fields(text), " "), severity, text != ""
 }
 

@@ -104,6 +104,13 @@ func forbiddenAdvice(e *KnownError, c Container) string {
 // cloudAdvice names the account that lacks a permission of a cloud, or of another server.
 func cloudAdvice(action string, c Container) string {
 	account := "the account of the program's credentials" + wording.InBrackets(c.credentials())
+	if m := apiPath.FindStringSubmatch(action); m != nil {
+		role, where := "a ClusterRole", "in all namespaces"
+		if m[2] != "" {
+			role, where = "a Role", "in namespace "+m[2]
+		}
+		return fmt.Sprintf("allow ServiceAccount %s what the program does with %s %s, by %s and its binding, or set serviceAccountName to an account that may", cmp.Or(c.Account, "default"), wording.Join(".", m[3], m[1]), where, role)
+	}
 	switch {
 	case action == assumeRole:
 		return fmt.Sprintf("have the trust policy of the IAM role allow ServiceAccount %s of this namespace, and check its annotation eks.amazonaws.com/role-arn", cmp.Or(c.Account, "default"))
@@ -115,6 +122,9 @@ func cloudAdvice(action string, c Container) string {
 
 // assumeRole is the action with which a pod becomes an IAM role.
 const assumeRole = "sts:AssumeRoleWithWebIdentity"
+
+// apiPath matches the URL of objects at an API server: their group, their namespace if it is of one, and their resource.
+var apiPath = lazyregexp.New(`^https://[^/]+/api(?:/v1|s/([a-z0-9.-]+)/v\d\w*)/(?:namespaces/([a-z0-9-]+)/)?([a-z]+)`)
 
 // actionName matches the name of an action of a cloud.
 var actionName = lazyregexp.New(`^[\w-]+:\w+$|^[\w-]+(?:\.[\w-]+){2,}$`)

@@ -59,6 +59,7 @@ var resourceErrors = []errorRow{
 			{"collective operation timeout", lazyregexp.New(`Watchdog caught (collective operation timeout)(?:.*OpType=(\w+))?`), nil},
 			{"rendezvous", lazyregexp.New(`\b(Rendezvous(?:Timeout|Connection|Closed)Error)\b`), nil},
 			{"connection closed by peer", lazyregexp.New(`Connection closed by peer \[([^\]]+)\]`), nil},
+			{"orte has lost", lazyregexp.New(`ORTE has (lost communication with a remote daemon)`), nil},
 			{"orte was unable", lazyregexp.New(`ORTE was (unable to reliably start one or more daemons)`), nil},
 		},
 		isLate: true,

@@ -61,13 +61,14 @@ var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
 		advice:   "restart the pod of the network plugin on {node}, which renews its token, and check the plugin's ClusterRole",
 	},
 	{
-		kind:     NetworkNoServer,
-		patterns: re(`(?:Get|Post|Put|Patch) "?(?P<detail>https://[^/"\s]+)/apis?/.*(?:dial tcp|timeout|cannotconnect|connection refused|EOF|context deadline exceeded|no route to host)`),
+		kind: NetworkNoServer,
+		patterns: re(`(?:Get|Post|Put|Patch) "?(?P<detail>https://[^/"\s]+)/apis?/.*(?:dial tcp|timeout|cannotconnect|connection refused|EOF|context deadline exceeded|no route to host)`,
+			`server was unable to return a response in the time allotted|Timeout: request did not complete|etcdserver: (?:request timed out|leader changed)`),
 		yieldsTo: []TroubleKind{NetworkDenied},
 		complete: true,
 		brief:    "API server unreachable",
-		text:     "{network} does not reach the API server{(detail)}",
-		advice:   "check kube-proxy, or what takes its place, on {node}, and the network between the node and the API server; then the pods of the network plugin there" + retried,
+		text:     "{network} gets no answer from the API server{(detail)}",
+		advice:   "check whether the API server and etcd answer others in time; if so, kube-proxy, or what takes its place, on {node}, and the network between the node and the API server; then the pods of the network plugin there" + retried,
 	},
 	{
 		kind:     NetworkMissing,

@@ -170,6 +170,8 @@ func lastRunText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	case run.Cause == "" && r.LateSeconds > 0:
 		return fmt.Sprintf("started %s %s late (due %s UTC); it %s", run.Name, wording.Seconds(r.LateSeconds),
 			wording.Clock(r.LastSchedule.Time, now, time.UTC), runText(run, now)), ""
+	case run.Cause != "" && run.State == explain.OwnedSucceeded:
+		return "last started " + run.Name + ", which " + runText(run, now) + ", but its log ends with an error", run.Cause
 	case run.Cause != "":
 		return "last started " + run.Name + ", which " + runText(run, now), run.Cause
 	default:

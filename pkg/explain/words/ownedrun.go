@@ -24,7 +24,7 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 	case v.Outcome.Fails():
 		addFailure(&run, r)
 	case v.Outcome.Succeeds():
-		run.State, run.Since, run.Cause = explain.OwnedSucceeded, cmp.Or(r.Job.Finished, r.Job.Created), ""
+		run.State, run.Since, run.Cause = explain.OwnedSucceeded, cmp.Or(r.Job.Finished, r.Job.Created), hiddenError(r)
 	case r.Job.Suspend:
 		run.State = explain.OwnedSuspended
 	case v.Stalled:
@@ -44,6 +44,18 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 		run.Limit = r.BackoffLimit
 	}
 	return run
+}
+
+// hiddenError returns the error with which the log of a Job that succeeded ends, "" if it has none.
+func hiddenError(r *explain.Report) string {
+	p := lists.First(r.Problems, func(p *explain.Problem) bool { return p.Kind == explain.ProblemErrorHidden })
+	switch {
+	case p == nil:
+		return ""
+	case p.Start.Error != nil:
+		return p.Start.Error.Text()
+	}
+	return "“" + p.Run.LastLine + "”"
 }
 
 // addFailure adds the end of a Job that failed or is failing.

@@ -35,12 +35,12 @@ type Explainer struct {
 	LogLines int64
 	// Brief omits the evidence that only the explanation of a single Job shows: the events of its pods.
 	Brief bool
-	// Keeps keeps what Reports reads of Jobs for WithPodEvents.
+	// Keeps keeps what Reports reads of Jobs for WithPodEvents and WithOutput.
 	Keeps bool
 
 	once   sync.Once
 	reader *gather.Reader
-	// kept has, by UID, what Reports has read of Jobs whose pods may have events that say more.
+	// kept has, by UID, what Reports has read of Jobs whose pods may have events, or a log, that say more.
 	kept map[types.UID]input.Input
 }
 
@@ -161,7 +161,7 @@ func (e *Explainer) Reports(ctx context.Context, jobs []*unstructured.Unstructur
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if e.Keeps && mayLackEvents(&in, &reports[i]) {
+			if e.Keeps && (mayLackEvents(&in, &reports[i]) || e.LogLines > 0 && reports[i].Verdict.Outcome.Succeeds()) {
 				e.kept[in.Job.UID] = in
 			}
 			finished++
@@ -186,8 +186,17 @@ func mayLackEvents(in *input.Input, r *explain.Report) bool {
 
 // LacksEvents reports whether events of the Job's pods may add something to the report, which is one of the last Reports.
 func (e *Explainer) LacksEvents(r *explain.Report) bool {
-	_, lacks := e.kept[types.UID(r.Job.UID)]
-	return lacks
+	in, kept := e.kept[types.UID(r.Job.UID)]
+	return kept && mayLackEvents(&in, r)
+}
+
+// WithOutput replaces the report on a Job that succeeded, which is one of the last Reports, with one that has read the end of its log.
+func (e *Explainer) WithOutput(ctx context.Context, r *explain.Report) error {
+	if in, kept := e.kept[types.UID(r.Job.UID)]; kept && r.Verdict.Outcome.Succeeds() {
+		e.reader.AddOutput(ctx, &in)
+		*r = analysis.Explain(in, e.Options)
+	}
+	return ctx.Err()
 }
 
 // WithPodEvents replaces the reports on Jobs to which events of pods may add something, with one request for all of them. Without such

@@ -245,12 +245,13 @@ func otherImage(in *facts.Facts, container string) string {
 
 // creations are the commands that create a missing object, which a user completes if it holds data.
 var creations = map[string]string{
-	"Secret": "create secret generic %s --from-file=FILE", "ConfigMap": "create configmap %s --from-file=FILE", "ServiceAccount": "create serviceaccount %s",
+	"Secret": "create secret generic %s", "ConfigMap": "create configmap %s", "ServiceAccount": "create serviceaccount %s",
 }
 
 // objectCommand returns the command that shows the keys of an object that lacks one, that looks for an object that may exist by now,
 // or that creates a missing one; for other kinds, all objects of the kind.
-func objectCommand(namespace string, t *meaning.Trouble) string {
+func objectCommand(in *facts.Facts, t *meaning.Trouble) string {
+	namespace := cmp.Or(t.Namespace, in.Job.Namespace)
 	resource := map[string]string{
 		"Secret": "secret", "ConfigMap": "configmap", "claim": "pvc", "ServiceAccount": "serviceaccount", "SecretProviderClass": "secretproviderclass",
 	}[t.Object]
@@ -263,9 +264,25 @@ func objectCommand(namespace string, t *meaning.Trouble) string {
 		return explain.Kubectl(namespace, "get %s %s", resource, shellWord(t.Name))
 	}
 	if creation := creations[t.Object]; creation != "" {
-		return explain.Kubectl(namespace, creation, shellWord(t.Name))
+		return explain.Kubectl(namespace, creation+"%s", shellWord(t.Name), contents(in, t))
 	}
 	return explain.Kubectl(namespace, "get %s", resource)
+}
+
+// contents returns the flags with the keys that the Job's template needs of a Secret or ConfigMap, whose values a user fills in.
+func contents(in *facts.Facts, t *meaning.Trouble) (flags string) {
+	const most = 4
+	switch keys := facts.KeysOf(in, t.Object, t.Name); {
+	case t.Object == "ServiceAccount":
+		return ""
+	case len(keys) == 0 || len(keys) > most:
+		return " --from-file=FILE"
+	default:
+		for _, key := range keys {
+			flags += " --from-literal=" + shellWord(key) + "=VALUE"
+		}
+		return flags
+	}
 }
 
 // startAdvice returns advice on the obstacle that keeps a pod from starting, "" if there is none beyond the advice for the kind.

@@ -35,6 +35,10 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 			out = appendNew(out, advise(text, unfitCommand(in, u)))
 		}
 	}
+	isFull := slices.ContainsFunc(p.Scheduling.Unfit, func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitResource })
+	if queue := in.Job.Labels[kueue.QueueLabel]; queue != "" && isFull {
+		out = append(out, advise(fmt.Sprintf(words.KueueAdmitted, queue), "")...)
+	}
 	if len(out) == 0 {
 		return advise(words.AskScheduler(in.Spec.Template.Spec.SchedulerName), describe)
 	}
@@ -211,7 +215,7 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 	case t == nil:
 		return slowStartCommand(p)
 	case t.Kind == meaning.ObjectMissing, t.Kind == meaning.KeyMissing:
-		return objectCommand(cmp.Or(t.Namespace, in.Job.Namespace), t)
+		return objectCommand(in, t)
 	case t.Kind == meaning.VolumeGone, t.Kind == meaning.MountBroken:
 		return kubectl(in.Job, "delete pod %s", shellWord(p.Pods[0]))
 	case t.Kind == meaning.ClaimUnusable:

@@ -181,6 +181,26 @@ func (in *Facts) Secrets(name string) (names []string) {
 	return names
 }
 
+// KeysOf returns the keys that variables of the Job's template take from a Secret or ConfigMap.
+func KeysOf(in *Facts, kind, name string) (keys []string) {
+	spec := &in.Spec.Template.Spec
+	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+		for i := range c.Env {
+			from, key := ptr.Deref(c.Env[i].ValueFrom, corev1.EnvVarSource{}), ""
+			switch {
+			case kind == "Secret" && from.SecretKeyRef != nil && from.SecretKeyRef.Name == name:
+				key = from.SecretKeyRef.Key
+			case kind == "ConfigMap" && from.ConfigMapKeyRef != nil && from.ConfigMapKeyRef.Name == name:
+				key = from.ConfigMapKeyRef.Key
+			}
+			if key != "" && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
+
 // Variables returns the environment variables of a container of the Job's template (env).
 func Variables(in *Facts, name string) (all []meaning.Variable) {
 	c := in.templateContainer(name)
