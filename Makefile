@@ -76,12 +76,15 @@ UNIT = $(shell $(GO) list ./... | grep -vE '/test/(cluster/|virtual/fidelity|pro
 # The packages of the cluster wing that need no more than a kube-apiserver.
 CLUSTER = $(shell $(GO) list ./test/cluster/... | grep -vE '/(compat|live|e2e|node)$$')
 
+# One package more than there are processors, as some wait for programs and connections.
+AT_ONCE = $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
+
 # -short leaves most random cases to make test-unit. make lint vets; here, it would cost a first run half a minute. The packages
 # that take longest come first, so that both cores are busy until the end.
 .PHONY: test
 test: ## Run unit tests and scenarios
 	@echo 'Testing: each package has a line when it ends. Compiling the tests comes first, and takes minutes the first time.'
-	@$(GO) test -vet=off -short -timeout $(TEST_TIMEOUT) ./internal/cli ./cmd/... ./internal/... $(UNIT)
+	@$(GO) test -p $(AT_ONCE) -vet=off -short -timeout $(TEST_TIMEOUT) ./internal/cli ./cmd/... ./internal/... $(UNIT)
 	@echo 'Testing the control plane of make demo and of the integration tests.'
 	@$(GO) -C hack/controlplane test -vet=off -timeout $(TEST_TIMEOUT) .
 
