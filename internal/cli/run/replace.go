@@ -69,6 +69,7 @@ func (o *Options) replaceAll(cmd *cobra.Command, jobs []*manifest.Object) error 
 	for _, r := range all {
 		if o.keep == keepFailed && reconcile.FinishedCondition(r.old) == batchv1.JobFailed {
 			if err := cmdutil.RunVerb(cmd, "bundle", "job/"+r.old.Name, "--namespace="+r.old.Namespace); err != nil {
+				err = cmdutil.ExplainError(err) // It may be Ctrl-C.
 				return cmdutil.NewUserError(cmdutil.KindOf(err), err, fmt.Sprintf("%s is kept, because its evidence cannot be saved: %s", r.label(), cmdutil.ErrorLine(err)),
 					"or replace it without: --keep-evidence=never")
 			}
