@@ -92,7 +92,8 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.Owned
 
 // keptFailures returns the failed Jobs of the schedule after which a run succeeded, the newest first; nil if a later run has a problem.
 func keptFailures(r *explain.CronJobReport, in *input.CronJob, runs []explain.OwnedRun) (kept []string) {
-	if r.State != explain.CronJobScheduled || r.ByHand != nil || r.LastSuccess == nil || r.Last != nil && r.Last.Cause != "" {
+	isUnclear := r.Last != nil && (r.Last.Cause != "" || r.Last.Fails() || r.Last.State == explain.OwnedUnknown)
+	if r.State != explain.CronJobScheduled || r.ByHand != nil || r.LastSuccess == nil || isUnclear {
 		return nil
 	}
 	jobs := slices.Clone(in.Jobs)

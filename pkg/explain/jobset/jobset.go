@@ -301,7 +301,7 @@ func adviceOn(r *explain.JobSetReport) []explain.Advice {
 	switch {
 	case r.Held != nil: // The advice on its Jobs is about Kueue.
 		return nil
-	case len(r.Dropped) > 0 && r.Job == nil:
+	case len(r.Dropped) > 0 && r.Job == nil && r.State == explain.JobSetRunning:
 		return one(words.UpdateDefinition, "kubectl explain jobset."+explain.ShellWord(r.Dropped[0].Path))
 	case r.State == explain.JobSetSuspended && r.Queue != "":
 		return one(words.AwaitQueue(r.Queue), kubectl(r, "get workloads.kueue.x-k8s.io"))

@@ -75,6 +75,8 @@ func TestErrorOfAServerIsSoughtThere(t *testing.T) {
 		{&only, "server closed the connection unexpectedly", "", "pg", "check whether pg is ready"},
 		{&only, "curl: (22) The requested URL returned error: 503", "", "", "read the log of the server"},
 		{&only, "curl: (22) The requested URL returned error: 503", "GET http://web.shop:80/ returned error: 503", "web.shop:80", "read the log of web.shop:80"},
+		{&Container{Name: "main", Variables: []Variable{{Name: "MODEL_URL", Value: "http://model.ml.svc"}}}, "RuntimeError: model has no attribute 'x'", "", "", ""},
+		{&only, "sqlite3.OperationalError: database is locked", "", "", ""},
 		{&only, "redis: connection lost", "", "", "check whether the program reaches its server"},
 		{&only, "could not connect to https://huggingface.co/x", "", "", "outside of the cluster"},
 	} {

@@ -155,7 +155,7 @@ var images = []row[TroubleKind]{
 		patterns: re(`failed to (?:extract|apply) layer .*: operation not permitted`, `(?i)error processing tar file.*: (?:operation not permitted|lchown .*: invalid argument)`),
 		brief:    "unpacking denied",
 		text:     "cannot be unpacked: {node} may not set owners, capabilities or devices of its files",
-		advice:   "run another version of the image, or have the pod run on a node that is not rootless, nor in a container: there, not all that a layer has can be set",
+		advice:   "run another version of the image, or have the pod run on a node that is not rootless, nor in a container: there, some owners and capabilities of files cannot be set",
 	},
 	{
 		kind:     DiskFails,
@@ -212,7 +212,7 @@ var images = []row[TroubleKind]{
 		patterns: re(`lookup (?P<name>\S+\.svc(?:\.\S+?)?|\S+\.cluster\.local)\.?(?: on \S+)?: `),
 		brief:    "registry is a Service",
 		text:     "cannot be pulled: nodes cannot resolve its registry, a Service",
-		advice:   "name the registry as the nodes can resolve it, as they do not use the DNS of the cluster: by an ingress, or by localhost and a NodePort of its Service; or give the container runtime of the nodes a mirror for {name} (hosts.toml, registries.yaml)",
+		advice:   "use an address of the registry that nodes can resolve, as they do not use the DNS of the cluster, such as an ingress, or localhost and a NodePort of its Service; or give the container runtime of the nodes a mirror for {name} (hosts.toml, registries.yaml)",
 	},
 	{
 		kind: Unauthorized,

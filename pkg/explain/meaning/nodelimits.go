@@ -28,16 +28,16 @@ var nodeLimits = []row[TroubleKind]{
 		patterns: re(`fork/exec \S+: no space left on device`),
 		complete: true,
 		brief:    "node's namespaces",
-		text:     "its node may create no more namespaces (fork/exec: no space left on device)",
-		advice:   "raise the limits of namespaces on {node} (sysctl user.max_user_namespaces, which is 0 on hardened systems); its disk is not the matter",
+		text:     "its node may not create more namespaces (fork/exec: no space left on device)",
+		advice:   "raise the limits of namespaces on {node} (sysctl user.max_user_namespaces, which is 0 on hardened systems); its disk is not the problem",
 	},
 	{
 		kind:     NodeCgroups,
 		patterns: re(`mkdir /sys/fs/cgroup/\S*: no space left on device`),
 		complete: true,
 		brief:    "node's cgroups",
-		text:     "its node creates no more cgroups (mkdir /sys/fs/cgroup/…: no space left on device)",
-		advice:   "restart {node}, which removes cgroups that its kernel has leaked, and update the kernel; its disk is not the matter",
+		text:     "its node cannot create more cgroups (mkdir /sys/fs/cgroup/…: no space left on device)",
+		advice:   "restart {node}, which removes cgroups that its kernel has leaked, and update the kernel; its disk is not the problem",
 	},
 	{
 		kind: NodeDiskFails,
@@ -66,10 +66,10 @@ var nodeLimits = []row[TroubleKind]{
 	},
 	{
 		kind:     NodeProcesses,
-		patterns: re(`resource temporarily unavailable|failed to create new OS thread|pthread_create failed`),
+		patterns: re(`(?i)(?:fork|clone|thread|exec\b|setns|pthread_create)[^;]*resource temporarily unavailable|failed to create new OS thread|pthread_create failed`),
 		complete: true,
 		brief:    "node's processes",
-		text:     "its node starts no more processes (resource temporarily unavailable)",
+		text:     "its node cannot start more processes (resource temporarily unavailable)",
 		advice:   "find out which pods of {node} run so many processes or threads, or raise its limits (kernel.pid_max, TasksMax of the container runtime, podPidsLimit of the kubelet)" + retried,
 	},
 	{
@@ -77,7 +77,7 @@ var nodeLimits = []row[TroubleKind]{
 		patterns: re(`too many open files|inotify_(?:init|add_watch)\w*: `),
 		complete: true,
 		brief:    "node's open files",
-		text:     "its node opens no more files (too many open files)",
+		text:     "its node cannot open more files (too many open files)",
 		advice:   "raise fs.inotify.max_user_instances and fs.file-max on {node} (sysctl), and LimitNOFILE of its container runtime" + retried,
 	},
 }

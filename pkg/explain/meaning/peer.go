@@ -224,20 +224,26 @@ func hasWord(text, word string) bool {
 var serverError = lazyregexp.New(`\bDB::Exception\b|\bSQLSTATE\b|\bP?SQL\w*(?:Exception|Error)\b|\bSqlException\b|\bPG::\w+|\bpsycopg\d?\.|\bOperationalError\b|\bDatabase(?:Error|Exception)\b|\bServerError\b|` +
 	`\[PostgreSQL error\]|\bORA-\d{5}|\bERROR \d{4} \(|\bError \d{4} \(\w{5}\)|\bMongo\w*Error\b|\bCLUSTERDOWN\b|\betcdserver\b|\bXMinio\w+|\bmaster_not_discovered|\bcode: \d{2,4}, message: `)
 
+// ofFile matches errors of a database in a file, which has no server, and isOutside words about another program.
+var (
+	ofFile    = lazyregexp.New(`(?i)sqlite|database is locked|unable to open database file|readonly database`)
+	isOutside = lazyregexp.New(`(?i)\b(?:server|response|respond\w*|answer\w*|reply|replied|connect\w*|request|retr(?:y|ies)|fetch\w*|download\w*|upload\w*|unavailable|unreachable)\b`)
+)
+
 // failedServer is the clue of an error of a server: what it answers, or that it does not answer.
 func failedServer(q *Clue, c *Container) Remedy {
 	found, named := q.server(c)
 	code, _ := q.status()
-	answers, silent := serverError.MatchString(q.Words), noServer.MatchString(q.Words)
+	answers, silent := serverError.MatchString(q.Words) && !ofFile.MatchString(q.Words), noServer.MatchString(q.Words)
 	switch {
 	case answers && silent:
 		return found.remedy(found.check(", or give the program more time for it, by its own option"))
-	case strings.HasPrefix(code, "5") && !answers:
+	case strings.HasPrefix(code, "5") && !answers && (status.MatchString(q.Words) || isOutside.MatchString(q.Words)):
 		found = q.webServer(c)
 		return found.remedy(wording.Insert(ofServer, "{server}", found.name()))
 	case answers:
 		return found.remedy(wording.Insert(ofServer, "{server}", found.name()))
-	case found.host != "" && (named || silent):
+	case found.host != "" && (silent || named && isOutside.MatchString(q.Words)):
 		return found.remedy(found.check(""))
 	}
 	return Remedy{}
@@ -260,7 +266,8 @@ func (e *KnownError) ofPeer(q *Clue, c *Container) (none Remedy) {
 			found = p
 		}
 	}
-	if found.host == "" || address.MatchString(found.host) {
+	_, known, _ := strings.Cut(found.host, ":")
+	if found.host == "" || address.MatchString(found.host) || port != "" && known != "" && known != port {
 		return none
 	}
 	return Remedy{Text: found.check(""), Server: found.host}

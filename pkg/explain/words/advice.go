@@ -93,7 +93,7 @@ const (
 	StartOtherController = "start the controller for managedBy %s"
 	FindPolicyRemover    = "find out which admission webhook or policy changes the pods: the Job's template has restartPolicy Always for container %s, and without it the container is no sidecar; an old webhook drops fields that it does not know"
 	CheckServers         = "check whether %s can be reached from its pods: the Service, and the pods behind it"
-	KueueAdmitted        = "as Kueue has admitted the Job through queue %s, its ClusterQueue has more quota than the nodes have room: lower nominalQuota, or have an admission check (ProvisioningRequest) add nodes before"
+	KueueAdmitted        = "if Kueue has admitted the Job through queue %s, its ClusterQueue has more quota than the nodes have room: lower nominalQuota, or have an admission check (ProvisioningRequest) add nodes before"
 	EndWithError         = "have the program end with an exit code other than 0 after an error: the Job then fails when its work does"
 	ShowExitCode         = "have the command of container %s end with the exit code of its program, without %s: the Job then fails when its program does"
 	ReadSidecarLog       = "read the log of sidecar %s, too, which may have the cause"

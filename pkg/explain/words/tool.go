@@ -65,13 +65,13 @@ func AddHook(t *explain.Tool, kind, name string) string {
 
 // TokenGone and RenewTokenOfPod are advice on the Secret of a ServiceAccount.
 const (
-	TokenGone       = "this Secret was the generated token of ServiceAccount %s, which was deleted since, or created again: "
+	TokenGone       = "this Secret was the generated token of ServiceAccount %s, which may have been deleted or created again: "
 	RenewTokenOfPod = "delete the pod, and the Job's next one gets the current token"
 )
 
 // RenewAccount returns the advice on a pod whose node cannot mount the token of a ServiceAccount, which may be gone.
 func RenewAccount(account string, t *explain.Tool) string {
-	text := "this volume has the token of ServiceAccount " + account + ", which was deleted since, or created again: "
+	text := "this volume has the token of ServiceAccount " + account + ", which may have been deleted or created again: "
 	if t.IsHook() {
 		return text + RenewToken(t) + "; if the account is a hook, too, leave hook-succeeded out of its delete policy"
 	}

@@ -138,7 +138,7 @@ func serverLog(in *facts.Facts, host string) string {
 	if pod, _ := meaning.PodOf(host); pod != "" {
 		of = pod
 	}
-	if service == "" {
+	if service == "" || service == "kubernetes" { // The Service of the API server has no pods.
 		return ""
 	}
 	return explain.Kubectl(cmp.Or(namespace, in.Job.Namespace), "logs %s --tail=50", shellWord(of))

@@ -181,10 +181,19 @@ func (in *Facts) Secrets(name string) (names []string) {
 	return names
 }
 
-// KeysOf returns the keys that variables of the Job's template take from a Secret or ConfigMap.
+// KeysOf returns the keys that variables of the Job's template take from a Secret or ConfigMap, nil if a container or a volume takes all of it.
 func KeysOf(in *Facts, kind, name string) (keys []string) {
 	spec := &in.Spec.Template.Spec
+	inVolume := func(v corev1.Volume) bool {
+		return kind == "Secret" && v.Secret != nil && v.Secret.SecretName == name || kind == "ConfigMap" && v.ConfigMap != nil && v.ConfigMap.Name == name
+	}
+	if slices.ContainsFunc(spec.Volumes, inVolume) {
+		return nil
+	}
 	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+		if slices.Contains(EnvSources(in, c.Name), kind+" "+name) {
+			return nil
+		}
 		for i := range c.Env {
 			from, key := ptr.Deref(c.Env[i].ValueFrom, corev1.EnvVarSource{}), ""
 			switch {
