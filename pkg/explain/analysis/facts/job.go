@@ -184,25 +184,18 @@ func (in *Facts) Secrets(name string) (names []string) {
 // KeysOf returns the keys that variables of the Job's template take from a Secret or ConfigMap, nil if a container or a volume takes all of it.
 func KeysOf(in *Facts, kind, name string) (keys []string) {
 	spec := &in.Spec.Template.Spec
-	inVolume := func(v corev1.Volume) bool {
+	if slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
 		return kind == "Secret" && v.Secret != nil && v.Secret.SecretName == name || kind == "ConfigMap" && v.ConfigMap != nil && v.ConfigMap.Name == name
-	}
-	if slices.ContainsFunc(spec.Volumes, inVolume) {
+	}) {
 		return nil
 	}
 	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
 		if slices.Contains(EnvSources(in, c.Name), kind+" "+name) {
 			return nil
 		}
-		for i := range c.Env {
-			from, key := ptr.Deref(c.Env[i].ValueFrom, corev1.EnvVarSource{}), ""
-			switch {
-			case kind == "Secret" && from.SecretKeyRef != nil && from.SecretKeyRef.Name == name:
-				key = from.SecretKeyRef.Key
-			case kind == "ConfigMap" && from.ConfigMapKeyRef != nil && from.ConfigMapKeyRef.Name == name:
-				key = from.ConfigMapKeyRef.Key
-			}
-			if key != "" && !slices.Contains(keys, key) {
+		for _, v := range Variables(in, c.Name) {
+			key, is := strings.CutSuffix(v.From, " of "+kind+" "+name)
+			if key = strings.TrimPrefix(key, "key "); is && !slices.Contains(keys, key) {
 				keys = append(keys, key)
 			}
 		}
