@@ -193,14 +193,25 @@ func KeysOf(in *Facts, kind, name string) (keys []string) {
 		if slices.Contains(EnvSources(in, c.Name), kind+" "+name) {
 			return nil
 		}
-		for _, v := range Variables(in, c.Name) {
-			key, is := strings.CutSuffix(v.From, " of "+kind+" "+name)
-			if key = strings.TrimPrefix(key, "key "); is && !slices.Contains(keys, key) {
+		for i := range c.Env {
+			if key := keyOf(c.Env[i].ValueFrom, kind, name); key != "" && !slices.Contains(keys, key) {
 				keys = append(keys, key)
 			}
 		}
 	}
 	return keys
+}
+
+// keyOf returns the key of a Secret or ConfigMap from which a variable has its value, "" for other sources.
+func keyOf(from *corev1.EnvVarSource, kind, name string) string {
+	switch {
+	case from == nil:
+	case kind == "Secret" && from.SecretKeyRef != nil && from.SecretKeyRef.Name == name:
+		return from.SecretKeyRef.Key
+	case kind == "ConfigMap" && from.ConfigMapKeyRef != nil && from.ConfigMapKeyRef.Name == name:
+		return from.ConfigMapKeyRef.Key
+	}
+	return ""
 }
 
 // Variables returns the environment variables of a container of the Job's template (env).
