@@ -305,16 +305,17 @@ func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 // too, or the log of a CronJob's run that succeeded.
 func (o *Options) listOf(ctx context.Context, c *chosen, reports []explain.Report) (list explain.ReportList, err error) {
 	list = c.listOf(reports)
-	if o.lacksEvents(&list) {
+	changed := o.lacksEvents(&list)
+	if changed {
 		err = o.explainer.WithPodEvents(ctx, o.set.Namespace, reports)
 	}
 	for i := range list.CronJobs {
 		r := lists.First(reports, func(r *explain.Report) bool { return r.Job.Name == list.CronJobs[i].Named() })
-		if r != nil && err == nil {
-			err = o.explainer.WithOutput(ctx, r)
+		if r != nil && r.Verdict.Outcome.Succeeds() && err == nil {
+			changed, err = true, o.explainer.WithOutput(ctx, r)
 		}
 	}
-	if err != nil {
+	if err != nil || !changed {
 		return list, err
 	}
 	return c.listOf(reports), nil

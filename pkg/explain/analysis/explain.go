@@ -117,7 +117,7 @@ func LogTargets(given input.Input, o explain.Options, n int) []input.LogTarget {
 }
 
 // LogTargetsWithOutput returns the LogTargets. If a Job without failures has none, it returns one container instead: one of the newest
-// running pod, or one that succeeded and whose command hides its exit code.
+// running pod, or, of a complete Job, of the newest pod that succeeded.
 func LogTargetsWithOutput(given input.Input, o explain.Options, n int) []input.LogTarget {
 	in := facts.Of(given)
 	targets := logTargets(in, o, n)

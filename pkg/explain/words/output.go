@@ -1,7 +1,6 @@
 package words
 
 import (
-	"strings"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -43,9 +42,11 @@ func (a *Answer) inOutput() *explain.Problem {
 
 // withOutput returns the clauses on a Job whose output shows an error, which comes first: after its state, and before its numbers.
 func (a *Answer) withOutput(state string, clauses []string) []string {
-	if state += ", but "; a.inOutput().Kind == explain.ProblemWaits {
-		state = strings.TrimSuffix(state, "but ") + "and "
+	joint := ", but "
+	if a.inOutput().Kind == explain.ProblemWaits {
+		joint = ", and "
 	}
+	state += joint
 	what := whatClauses(a.inOutput(), a.Now, state)
 	what[0] = state + what[0]
 	return append(what, clauses...)

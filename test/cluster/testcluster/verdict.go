@@ -11,11 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history/follow"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history/follow"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/invariants"
 )
 

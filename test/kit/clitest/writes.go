@@ -12,13 +12,13 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
-
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // Writes is a server in front of the fake API that also creates, patches and deletes Jobs. It enforces the API server's

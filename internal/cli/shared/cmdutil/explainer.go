@@ -192,7 +192,7 @@ func (e *Explainer) LacksEvents(r *explain.Report) bool {
 
 // WithOutput replaces the report on a Job that succeeded, which is one of the last Reports, with one that has read the end of its log.
 func (e *Explainer) WithOutput(ctx context.Context, r *explain.Report) error {
-	if in, kept := e.kept[types.UID(r.Job.UID)]; kept && r.Verdict.Outcome.Succeeds() {
+	if in, kept := e.kept[types.UID(r.Job.UID)]; kept {
 		e.reader.AddOutput(ctx, &in)
 		*r = analysis.Explain(in, e.Options)
 	}
@@ -202,12 +202,14 @@ func (e *Explainer) WithOutput(ctx context.Context, r *explain.Report) error {
 // WithPodEvents replaces the reports on Jobs to which events of pods may add something, with one request for all of them. Without such
 // Jobs, it makes none.
 func (e *Explainer) WithPodEvents(ctx context.Context, namespace string, reports []explain.Report) error {
-	if len(e.kept) == 0 {
+	lacks := func(r explain.Report) bool { return e.LacksEvents(&r) }
+	if !slices.ContainsFunc(reports, lacks) {
 		return nil
 	}
 	events := e.reader.PodEvents(ctx, namespace)
 	for i := range reports {
-		if in, lacks := e.kept[types.UID(reports[i].Job.UID)]; lacks {
+		if lacks(reports[i]) {
+			in := e.kept[types.UID(reports[i].Job.UID)]
 			events.AddTo(&in)
 			reports[i] = analysis.Explain(in, e.Options)
 		}
