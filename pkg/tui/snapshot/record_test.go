@@ -297,12 +297,12 @@ func TestCommandsOfRecordingAreNotTrusted(t *testing.T) {
 // omitted.
 // Requirements: BUN-09
 func TestLargeRecordingIsPlayed(t *testing.T) {
-	const many = 150_000
+	const many = 10_000
 	report := &explain.Report{Indexes: &explain.Indexes{}}
 	jobs, log := &Jobs{}, &Log{}
 	at := metav1.NewTime(start)
 	for i := range many {
-		name := fmt.Sprintf("training-of-the-large-model-%06d", i)
+		name := fmt.Sprintf("training-of-%06d%s", i, strings.Repeat("-the-large-model", maxLine/many/64))
 		report.Pods = append(report.Pods, explain.PodInfo{Name: name, Index: ptr.To(int32(i)), Phase: "Failed", State: "Error", Node: name, Created: &at, Started: &at, Ended: &at, Cause: name})
 		report.Indexes.Details = append(report.Indexes.Details, explain.IndexInfo{})
 		report.Timeline = append(report.Timeline, explain.Moment{Text: name})
