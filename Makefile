@@ -84,8 +84,15 @@ AT_ONCE = $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 .PHONY: test
 test: ## Run unit tests and scenarios
 	@echo 'Testing: each package has a line when it ends. Compiling the tests comes first, and takes minutes the first time.'
+	@$(MAKE) --no-print-directory -j2 test-packages test-controlplane
+
+.PHONY: test-packages
+test-packages:
 	@$(GO) test -p $(AT_ONCE) -vet=off -short -timeout $(TEST_TIMEOUT) ./internal/cli ./cmd/... ./internal/... $(UNIT)
-	@echo 'Testing the control plane of make demo and of the integration tests.'
+
+# That of make demo and of the integration tests, which is a module of its own; most of its time is waiting.
+.PHONY: test-controlplane
+test-controlplane:
 	@$(GO) -C hack/controlplane test -vet=off -timeout $(TEST_TIMEOUT) .
 
 .PHONY: test-unit
