@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -47,11 +48,19 @@ func TestLogOfAContainerThatHasNotFailedCostsOneRequest(t *testing.T) {
 		"runs":                {corev1.PodRunning, nil, false, 1, 4},
 		"runs, without a log": {corev1.PodRunning, nil, true, 1, 4},
 		"is complete":         {corev1.PodSucceeded, complete, false, 1, 5},
+		"is being prepared":   {corev1.PodPending, nil, false, 1, 4},
 	} {
 		job := train()
 		job.Spec.ManagedBy, job.Status.Conditions = nil, tc.done
 		job.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Command: []string{"x"}}}
 		s := &server{pods: []corev1.Pod{pod("train-a", job.UID, func(p *corev1.Pod) { p.Status.Phase = tc.phase })}, logs: map[string]string{"train-a": "row 1\n"}}
+		if tc.phase == corev1.PodPending {
+			began := metav1.NewTime(noon.Add(-time.Hour))
+			s.pods[0].CreationTimestamp = began
+			s.pods[0].Spec.InitContainers = []corev1.Container{{Name: "prepare"}}
+			s.pods[0].Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "prepare", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: began}}}}
+			s.pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main"}}
+		}
 		if tc.unread {
 			s.logs = nil
 		}

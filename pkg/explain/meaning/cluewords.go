@@ -99,6 +99,7 @@ var asks = []ask{
 	{lazyregexp.New(`(?i)(manifest[_ ]unknown)`), "correct the name, tag or digest of the image that the program asks its registry for"},
 	{lazyregexp.New(`(iptables.*(?i:permission denied|not permitted))`), "let container {container} run as root with capabilities NET_ADMIN and NET_RAW, or set up the pod's network by the mesh's CNI plugin instead"},
 	{lazyregexp.New(`\b([\w.-]+(?: "[^"]+")?) is invalid: ([\w.\[\]]+):`), "use a version of the program whose objects the API server accepts, or correct {2} of {1}"},
+	{lazyregexp.New(`(violate the pod's disruption budget)`), "have the PodDisruptionBudget of that pod allow its eviction (kubectl get pdb -A shows which allow none): run more replicas, or lower its minAvailable"},
 	{lazyregexp.New(`(values don't meet the specifications)`), "correct the values that the schema of the chart does not accept, which the log names: {values}"},
 	{lazyregexp.New(`(?i)((?:Unsupported Database: |The engine \S+ is incompatible))`), otherVersion},
 	{lazyregexp.New(`(?i)(unsupported\S*(?: \w+)? version|not a supported|is not supported (?:by|in) (?:this )?(?:server |version)|(?:requires?|needs?) (?:at least )?version|version .{1,40}(?:is not supported|is too old|is required|unsupported)|incompatible with|not compatible with)`), otherVersion},

@@ -134,9 +134,14 @@ func initRunningText(p *explain.Problem, now time.Time) string {
 	return text
 }
 
-// serversQuote names the servers that an init container asks for.
-func serversQuote(p *explain.Problem, _ time.Time) quotation {
-	if len(p.Role.Servers) == 0 {
+// initQuote returns what the log of an init container says, or else names the servers that its command asks for.
+func initQuote(p *explain.Problem, now time.Time) quotation {
+	switch {
+	case p.Run.Awaited != nil:
+		return waitsQuote(p, now)
+	case p.Run.LastLine != "":
+		return outputQuote(p, now)
+	case len(p.Role.Servers) == 0:
 		return quotation{}
 	}
 	const most = 2

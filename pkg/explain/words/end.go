@@ -192,7 +192,7 @@ func lastExit(r *explain.Restarts, most int) []string {
 		last = "could not be started"
 	}
 	if quote.message == "" {
-		quote = serversQuote(&explain.Problem{Role: explain.Role{Servers: r.Servers}}, time.Time{})
+		quote = initQuote(&explain.Problem{Role: explain.Role{Servers: r.Servers}}, time.Time{})
 	}
 	return quote.clauses(kind+r.Exit.Container+" "+last, most)
 }

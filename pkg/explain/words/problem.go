@@ -85,7 +85,7 @@ var problems = map[explain.ProblemKind]problemWords{
 		what: containerStoppedText, note: containerStoppedNote, brief: phrase("container stopped"),
 		advice: DeleteHeld + "; if it keeps terminating, restart the container runtime and the kubelet of its node",
 	},
-	explain.ProblemInitRunning: {what: initRunningText, quote: serversQuote, note: laterText, brief: phrase("init container {container} runs"), plain: true},
+	explain.ProblemInitRunning: {what: initRunningText, quote: initQuote, note: laterText, brief: phrase("init container {container} runs"), plain: true},
 	explain.ProblemSidecarNotStarted: {
 		what: sidecarNotStartedText, quote: sidecarQuote, note: restartsNote, brief: phrase("sidecar {container} not started"),
 	},

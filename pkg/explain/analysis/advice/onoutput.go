@@ -40,9 +40,7 @@ func onSilence(in *facts.Facts, c *input.Container) []explain.Advice {
 
 // onErrorInOutput returns advice on an error in the log of a container that has not failed, and on the command that hides it.
 func onErrorInOutput(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
-	c := &input.Container{Name: p.Container, ExitCode: 1}
-	how := remedy(in, c, p.Start.Error, &meaning.Clue{Words: p.Run.LastLine, Log: in.LogOf(p.Pods[0], p.Container)})
-	out = onKnown(in, p.Start.Error, &how)
+	out = onLastLine(in, p)
 	switch {
 	case p.Kind != explain.ProblemErrorHidden:
 	case p.Asked == "":
@@ -54,20 +52,29 @@ func onErrorInOutput(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 	return append(out, adviseLogs(words.ReadOutputOfPod, kubectl(in.Job, "logs %s", shellWord(pod.Name)+containerFlag(in, pod, p.Container)))...)
 }
 
-// onWaits returns advice on what a container waits for, as its log says.
-func onWaits(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
+// onLastLine returns advice on the error, or on what a container waits for, that the log of a container without a failure ends with.
+func onLastLine(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	switch a := p.Run.Awaited; {
+	case p.Run.LastLine == "":
+		return nil
+	case a == nil:
+		c := &input.Container{Name: p.Container, ExitCode: 1}
+		how := remedy(in, c, p.Start.Error, &meaning.Clue{Words: p.Run.LastLine, Log: in.LogOf(p.Pods[0], p.Container)})
+		return onKnown(in, p.Start.Error, &how)
 	case a.Name != "":
-		out = advise(fmt.Sprintf(words.LookAtAwaited, a.Resource+" "+a.Name), explain.Kubectl(cmp.Or(a.Namespace, in.Job.Namespace), "describe %s %s", a.Resource, shellWord(a.Name)))
+		return advise(fmt.Sprintf(words.LookAtAwaited, a.Resource+" "+a.Name), explain.Kubectl(cmp.Or(a.Namespace, in.Job.Namespace), "describe %s %s", a.Resource, shellWord(a.Name)))
 	case a.Host != "":
-		out = onServers(in, []string{a.Host})
+		return onServers(in, []string{a.Host})
 	case a.OfPods:
-		out = advise(words.FindAwaitedPods, "kubectl get pods -A --field-selector=status.phase!=Succeeded")
-	default:
-		out = advise(fmt.Sprintf(words.LookAtAwaited, "what its log names"), "")
+		return advise(words.FindAwaitedPods, "kubectl get pods -A --field-selector=status.phase!=Succeeded")
 	}
+	return advise(fmt.Sprintf(words.LookAtAwaited, "what its log names"), "")
+}
+
+// onWaits returns advice on what a container waits for, as its log says.
+func onWaits(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	pod := shellWord(p.Pods[0]) + containerFlag(in, input.PodNamed(in.Pods, p.Pods[0]), p.Container)
-	return append(out, adviseLogs(words.ReadSinceWhen, kubectl(in.Job, "logs %s --timestamps --tail=20", pod))...)
+	return append(onLastLine(in, p), adviseLogs(words.ReadSinceWhen, kubectl(in.Job, "logs %s --timestamps --tail=20", pod))...)
 }
 
 // onOutput returns the advice to read what the pods of a complete or running Job printed, as far as they exist and no other advice shows a

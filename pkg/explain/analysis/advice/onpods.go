@@ -114,7 +114,9 @@ func onContainerLog(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Ad
 	if hangs && p.Since != nil && in.Now.Sub(p.Since.Time) >= words.LongRun {
 		logs = append(advise(words.EndHanging, ""), logs...)
 	}
-	if len(p.Role.Servers) > 0 {
+	if said := onLastLine(in, p); said != nil {
+		logs = append(said, logs...)
+	} else if len(p.Role.Servers) > 0 {
 		logs = append(onServers(in, p.Role.Servers), logs...)
 	}
 	if p.Role.LostPolicy {

@@ -129,7 +129,7 @@ func beforeMain(in *facts.Facts, pod *input.Pod) *explain.Problem {
 	p.Role.Later = pod.Lineup.Names(func(*input.Member) bool { return true })
 	p.Run.Uncounted = !in.RestartsCount()
 	failing := m.Ended && m.ExitCode != 0 && in.FailsRepeatedly(&m.Container)
-	late := m.Running && startsSlowly(in, pod) && in.Now.Sub(m.RunsSince) >= startSlack
+	late := isLate(in, pod, m)
 	switch {
 	case m.Sidecar && (failing || late):
 		p.Kind, p.Role.Probed = explain.ProblemSidecarNotStarted, in.HasStartupProbe(m.Name)
@@ -140,6 +140,9 @@ func beforeMain(in *facts.Facts, pod *input.Pod) *explain.Problem {
 		p.Kind, p.Role.LostPolicy = explain.ProblemInitRunning, in.IsSidecar(&m.Container)
 		if !p.Role.LostPolicy {
 			p.Role.Servers = facts.ServersOf(in, m.Name)
+			if tail := in.TailOf(pod.Name, m.Name); tail != nil && !m.Before {
+				addOutput(p, tail)
+			}
 		}
 		p.MayContinue = !p.Role.LostPolicy
 	default:
@@ -150,6 +153,11 @@ func beforeMain(in *facts.Facts, pod *input.Pod) *explain.Problem {
 		addLastRun(in, pod, p, &m.Container)
 	}
 	return p
+}
+
+// isLate reports whether a container that the others of its pod wait for has been running for long.
+func isLate(in *facts.Facts, pod *input.Pod, m *input.Member) bool {
+	return m.Running && startsSlowly(in, pod) && in.Now.Sub(m.RunsSince) >= startSlack
 }
 
 // addOtherLoops adds the other containers of the pod that are restarted, again and again.

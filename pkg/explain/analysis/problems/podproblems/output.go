@@ -14,9 +14,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// OutputOf returns the pod and the container whose log may say more about a Job without trouble: of the newest pod that runs, or, of a
-// complete Job, of the newest that succeeded; nil if there is none.
+// OutputOf returns the pod and the container whose log may say more about a Job without failures: an init container that takes long, or a
+// container of the newest pod that runs, or, of a complete Job, of the newest that succeeded; nil if there is none.
 func OutputOf(in *facts.Facts) (newest *input.Pod, container string) {
+	for _, p := range in.Active {
+		if m, _, _ := p.Lineup.Starting(); m != nil && !m.Sidecar && isLate(in, p, m) && !in.Decision.Decided() {
+			return p, m.Name
+		}
+	}
 	if jobspec.IsSuspended(in.Spec) || slices.ContainsFunc(in.Active, hasTrouble) {
 		return nil, ""
 	}
@@ -74,10 +79,9 @@ func InOutput(in *facts.Facts) []explain.Problem {
 		p := explain.Problem{Container: tail.Container}
 		switch hiding := facts.HidesExit(in, tail.Container); {
 		case pod.Phase == corev1.PodRunning && pod.IsActive() && !in.Decision.Decided():
-			p.Kind, p.MayContinue, p.Run.LastLine = explain.ProblemErrorRepeated, true, tail.Repeated
-			p.Start.Error = meaning.KnownErrorIn(unknownCode, tail.Repeated)
-			if a := meaning.AwaitedIn(tail.Lines); p.Run.LastLine == "" && tail.After == 0 && a != nil {
-				p.Kind, p.Run.Awaited, p.Run.LastLine = explain.ProblemWaits, a, a.Line
+			p.Kind, p.MayContinue = explain.ProblemErrorRepeated, true
+			if addOutput(&p, tail); p.Run.Awaited != nil {
+				p.Kind = explain.ProblemWaits
 			}
 		case pod.Phase == corev1.PodSucceeded:
 			find := meaning.ErrorAtEnd
@@ -93,6 +97,14 @@ func InOutput(in *facts.Facts) []explain.Problem {
 		}
 	}
 	return nil
+}
+
+// addOutput adds what the log of a container that runs says: the error that it repeats, or else what the container waits for.
+func addOutput(p *explain.Problem, tail *input.LogTail) {
+	p.Run.LastLine, p.Start.Error = tail.Repeated, meaning.KnownErrorIn(unknownCode, tail.Repeated)
+	if a := meaning.AwaitedIn(tail.Lines); p.Run.LastLine == "" && tail.After == 0 && a != nil {
+		p.Run.Awaited, p.Run.LastLine = a, a.Line
+	}
 }
 
 // unknownCode stands for the exit code of a program that has none, or whose command hides it.
