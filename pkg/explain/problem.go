@@ -157,7 +157,7 @@ type Run struct {
 	RanSeconds *int64      `json:"ranSeconds,omitempty"`
 	// LastLine is the last line of the termination message or of the log of a container that is restarted, "" if it is unknown.
 	LastLine string `json:"lastLine,omitempty"`
-	// LineSign is what shows that LastLine is about an error.
+	// LineSign is what shows that LastLine is about an error; of a hidden error, what follows it: SignNoError for a success, SignUnknown for more commands.
 	LineSign meaning.LineSign `json:"lineSign,omitempty"`
 	// Awaited is what the container waits for (Waits).
 	Awaited *meaning.Awaited `json:"awaited,omitempty"`

@@ -20,9 +20,9 @@ type Clue struct {
 // the status of a response, or a server that fails. What a program itself advises is better than one of the weakClues.
 var (
 	clues = []func(*Clue, *Container) Remedy{
-		inTemplate(namedField), askedFor, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, timedOut,
+		inTemplate(namedField), brokenCode, inTemplate(wrongValue), askedFor, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, askedLate,
 	}
-	weakClues = []func(*Clue, *Container) Remedy{inTemplate(namedValue), namedServer}
+	weakClues = []func(*Clue, *Container) Remedy{inTemplate(namedValue), inTemplate(undefinedInScript), namedServer, faultyCode}
 )
 
 // inTemplate returns a clue whose advice is about the pod template.
@@ -83,6 +83,8 @@ var (
 	hint = lazyregexp.New(`^(?i:(?:hint|suggestion|tip|solution|remedy|resolution): |(?:please|alternatively|you (?:can|may|must|need to|should|have to)|to \w+(?: \w+){0,6}, (?:call|run|use|set)|to (?:fix|resolve|solve|avoid|enable|disable|ignore|override|use|update)|either|try|consider|make sure|ensure|did you (?:mean|forget)|if you (?:choose|want|wish|need|intend|trust))\b)`)
 	// definite matches what a reader can do at once: an option, a variable, a command in quotes, or a verb that changes something.
 	definite = lazyregexp.New("(?:^|[\\s'\"(=])--[a-z][\\w-]+|\\b[A-Z]{2,}_[A-Z0-9_]+\\b|`[^`]+`|'[\\w./-]+ [^']+'|(?i:\\b(?:set|specify|provide|install|enable|disable|mount|grant|upgrade|create|increase|raise|remove|delete|rename)\\b)")
+	// labeled matches the label of advice, which needs no verb that changes something.
+	labeled = lazyregexp.New(`^(?i:hint|suggestion|solution|remedy|resolution): `)
 	// idle matches advice on reading or reporting.
 	idle = lazyregexp.New(`(?i)--?help\b|\bmore (?:info|detail)|\breport\b|\bbug\b|\bissues?\b|documentation|\bdocs\b|https?://|stack ?trace|debug|verbose|contact|support|complete log|--upgrade pip|\bnotice\b|again later|\bcheck (?:your|the) (?:PATH|log)`)
 	// errorPrefix matches the level before a message.
@@ -117,9 +119,9 @@ func sentencesIn(text string) (all []string) {
 	return append(all, text[from:])
 }
 
-// ownAdvice returns the sentence in which the program says what to do, "" if there is none.
+// ownAdvice returns the sentence in which the program says what to do, or else its last hint; "" if there is none.
 func (q *Clue) ownAdvice() string {
-	lines := append([]string{q.Words}, q.Log[max(0, len(q.Log)-maxAdviceLines):]...)
+	lines, last := append([]string{q.Words}, q.Log[max(0, len(q.Log)-maxAdviceLines):]...), ""
 	for i, line := range lines {
 		text := strings.TrimSpace(readLine(line).text)
 		if strings.HasSuffix(text, ":") && i > 0 { // The command is in the next line.
@@ -127,17 +129,22 @@ func (q *Clue) ownAdvice() string {
 		}
 		for _, sentence := range sentencesIn(text) {
 			sentence = strings.Trim(errorPrefix.ReplaceAllString(sentence, ""), " -*•>|│.")
-			if hint.MatchString(sentence) && definite.MatchString(sentence) && !idle.MatchString(sentence) {
-				return wording.Quoted(wording.Shorten(sentence, maxAdvice))
+			said := wording.Quoted(wording.Shorten(sentence[len(labeled.FindString(sentence)):], maxAdvice))
+			switch {
+			case idle.MatchString(sentence), unfinished.MatchString(sentence):
+			case hint.MatchString(sentence) && definite.MatchString(sentence):
+				return said
+			case labeled.MatchString(text):
+				last = said
 			}
 		}
 	}
-	return ""
+	return last
 }
 
-// askedFor is the clue of a phrase, and timedOut that of one about time.
-func askedFor(q *Clue, c *Container) Remedy { return q.phraseIn(asks, c) }
-func timedOut(q *Clue, c *Container) Remedy { return q.phraseIn(timeouts, c) }
+// askedFor is the clue of a phrase, and askedLate that of one that says less than other clues.
+func askedFor(q *Clue, c *Container) Remedy  { return q.phraseIn(asks, c) }
+func askedLate(q *Clue, c *Container) Remedy { return q.phraseIn(lateAsks, c) }
 
 // phraseIn returns the advice on the first of the phrases that the error has, and the server whose log that names. Another image is set in
 // the pod template, values of a chart and servers are not.
@@ -145,7 +152,7 @@ func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
 	for i := range list {
 		if m := list[i].phrase.FindStringSubmatch(q.Words); m != nil {
 			of, _ := q.server(c)
-			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.argumentsText(), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText()}
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", c.inputs(), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText()}
 			groups := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
 			for n, group := range groups {
 				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
@@ -192,24 +199,84 @@ func undefinedReference(_ *Clue, c *Container) string {
 			}
 		}
 	}
+	for _, argument := range c.Arguments {
+		if m := reference.FindStringSubmatch(argument); m != nil && !isShell(c.Arguments[0]) && c.variable(m[1]) == nil {
+			return fmt.Sprintf("define variable %s in env of container %s: its command or args refer to it as $(%s), and keep that text", m[1], c.Name, m[1])
+		}
+	}
+	return ""
+}
+
+// inScript matches the variables that a script uses, except those with a default, and those that containers have anyway.
+var (
+	inScript = lazyregexp.New(`\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+)\b)`)
+	anyway   = lazyregexp.New(`^(?:HOME|PATH|PWD|OLDPWD|HOSTNAME|USER|SHELL|RANDOM|SECONDS|UID|EUID|IFS|LINENO|PIPESTATUS|BASH\w*|KUBERNETES_\w+|\w+_SERVICE_(?:HOST|PORT)\w*)$`)
+)
+
+// undefinedInScript is the clue of a variable that the script in the template uses, and that neither defines.
+func undefinedInScript(_ *Clue, c *Container) string {
+	if len(c.Arguments) == 0 || !isShell(c.Arguments[0]) || len(c.Sources) > 0 {
+		return ""
+	}
+	script := strings.Join(c.Arguments, "\n")
+	for _, m := range inScript.FindAllStringSubmatch(script, -1) {
+		name := m[1] + m[2]
+		isSet := strings.Contains(script, name+"=") || strings.Contains(script, "read "+name) || strings.Contains(script, "for "+name+" ")
+		if !isSet && c.variable(name) == nil && !anyway.MatchString(name) {
+			return fmt.Sprintf("set %s in env of container %s, unless its image does: its script uses it, and the template does not define it", name, c.Name)
+		}
+	}
 	return ""
 }
 
 // constants matches words that may be names of variables.
 var constants = lazyregexp.New(`\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b`)
 
-// namedVariable is the clue of a variable of the pod template.
+// separators are between the parts of a name.
+var separators = lazyregexp.New(`[ _.-]+`)
+
+// namedVariable is the clue of a variable of the pod template: of its name, or of at least the last two words of that, in any spelling.
 func namedVariable(q *Clue, c *Container) string {
+	const least = 8
 	for _, m := range constants.FindAllStringSubmatch(q.Words, -1) {
 		if v := c.variable(m[0]); v != nil {
 			return "correct " + c.placeOf(v)
+		}
+	}
+	words := strings.ToLower(separators.ReplaceAllString(q.Words, ""))
+	for i := range c.Variables {
+		parts := strings.FieldsFunc(strings.ToLower(c.Variables[i].Name), func(r rune) bool { return r == '_' })
+		name := strings.Join(parts[max(0, len(parts)-2):], "")
+		if len(parts) > 1 && len(name) >= least && strings.Contains(words, name) {
+			return "correct " + c.placeOf(&c.Variables[i])
+		}
+	}
+	return ""
+}
+
+// unfit matches what programs say about a value that they cannot use, and inQuotes a value in quotes.
+var (
+	unfit    = lazyregexp.New(`(?i)\binvalid (?:literal|syntax|value|format|argument|port|url|uri|duration|number|boolean|character|choice)|\bpars(?:e|ing)\b|\bconvert|\bnot (?:a )?(?:valid|number|integer|boolean)|\bmust be (?:a|an|one of|greater|less|at least|between|positive)\b|\bunsupported|out of range|\bexpected (?:a|an|one of)\b`)
+	inQuotes = lazyregexp.New(`["'\x60“‘]([^"'\x60”’]{1,60})["'\x60”’]`)
+)
+
+// wrongValue is the clue of a value that the program cannot use, and that is the whole value of a variable.
+func wrongValue(q *Clue, c *Container) string {
+	if !unfit.MatchString(q.Words) {
+		return ""
+	}
+	for _, m := range inQuotes.FindAllStringSubmatch(q.Words, -1) {
+		for i := range c.Variables {
+			if v := &c.Variables[i]; v.Value == m[1] {
+				return fmt.Sprintf("correct the value of variable %s of container %s, which is %s", v.Name, c.Name, wording.Quoted(wording.Shorten(v.Value, maxCommand)))
+			}
 		}
 	}
 	return ""
 }
 
 // missingWords matches what errors say about files that do not exist.
-var missingWords = lazyregexp.New(`(?i)not exist|not found|no such|(?:cannot|can't|could not|unable to|failed to) (?:find|open|read|load|stat|access|locate)|missing|not a (?:file|directory)`)
+var missingWords = lazyregexp.New(`(?i)not exist|not found|no such|no files? match|(?:cannot|can't|could not|unable to|failed to) (?:find|open|read|load|stat|access|locate|cd)|missing|not a (?:file|directory)`)
 
 // deniedWords matches what errors say about files that the user of the container may not use.
 var deniedWords = lazyregexp.New(`(?i)permission denied|operation not permitted|EACCES|EPERM`)
@@ -263,7 +330,7 @@ func namedOption(q *Clue, c *Container) string {
 }
 
 // status matches the status of a response of HTTP.
-var status = lazyregexp.New(`(?i)\b(?:status(?:[ _]?code)?|response(?: code)?(?: is)?|returned error|HTTP(?:/\d(?:\.\d)?)?|code|error)\W{1,3}([45]\d\d)\b|\b([45]\d\d) (?:Bad Request|Unauthorized|Forbidden|Not Found|Method Not Allowed|Conflict|Gone|Unprocessable|Too Many|Internal Server|Bad Gateway|Service Unavailable|Gateway Time)`)
+var status = lazyregexp.New(`(?i)\b(?:status(?:[ _]?code)?|response(?: code)?(?: is)?|returned error|HTTP(?:/\d(?:\.\d)?)?|code|error)\W{1,3}([45]\d\d)\b|\b([45]\d\d) (?:(?:Client|Server) Error: )?(?:Bad Request|Unauthorized|Forbidden|Not Found|Method Not Allowed|Conflict|Gone|Unprocessable|Too Many|Internal Server|Bad Gateway|Service Unavailable|Gateway Time)`)
 
 // statuses say what to do about a status: "{server}" is the server, or "the server".
 var statuses = map[string]string{
@@ -327,8 +394,8 @@ func namedServer(q *Clue, c *Container) Remedy {
 	return Remedy{Text: "check whether the program reaches its server, and whether that was ready when the Job started: " + wording.Enumerate(names[:min(len(names), maxSecrets)], "or")}
 }
 
-// values matches words that may be values: hosts, addresses, and what is in quotes.
-var values = lazyregexp.New(`["'\x60“]([\w][\w.:/@-]{3,60})["'\x60”]|\b([a-z][\w-]*(?:\.[\w-]+)+(?::\d+)?)\b|\b([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b`)
+// values matches words that may be values: hosts, addresses, names of several parts, and what is in quotes.
+var values = lazyregexp.New(`["'\x60“]([\w][\w.:/@-]{3,60})["'\x60”]|\b([a-z][\w-]*(?:\.[\w-]+)+(?::\d+)?)\b|\b([A-Z][a-z]+(?:[A-Z][a-z]+)+|[a-z]\w*(?:[-/]\w+)+)\b`)
 
 // namedValue is the clue of a word that is the value of a variable, or an argument.
 func namedValue(q *Clue, c *Container) string {
@@ -344,15 +411,16 @@ func namedValue(q *Clue, c *Container) string {
 	return ""
 }
 
-// ofTemplate are the kinds of errors that a change of the pod template resolves, local those about the machine of the program, and
-// elsewhere those that the template most likely does not resolve.
+// ofTemplate are the kinds of errors that a change of the pod template resolves, local those about the machine of the program, ofArguments
+// those whose subject a program may have from its arguments, and elsewhere those that the template most likely does not resolve.
 var (
 	ofTemplate = []ErrorKind{
 		ErrorVariable, ErrorSetting, ErrorUsage, ErrorScript, ErrorReadOnly, ErrorPermission, ErrorOwnership, ErrorSharedMemory, ErrorModuleMissing, ErrorRuntimeVersion,
 		ErrorLibraryVersion, ErrorClientVersion, ErrorHeapSize, ErrorOutOfMemory, ErrorNoCredentials,
 	}
-	local     = []ErrorKind{ErrorNoSpace, ErrorSharedMemory, ErrorOutOfMemory, ErrorReadOnly, ErrorPermission}
-	elsewhere = []ErrorKind{ErrorEarlierState, ErrorRateLimit, ErrorGPUFault, ErrorCollective, ErrorServerRules, ErrorWebhook}
+	local       = []ErrorKind{ErrorNoSpace, ErrorSharedMemory, ErrorOutOfMemory, ErrorReadOnly, ErrorPermission}
+	ofArguments = []ErrorKind{ErrorFileMissing, ErrorObjectMissing, ErrorNameResolution, ErrorConnectionRefused, ErrorNoConnection, ErrorTimeout, ErrorNoRoute, ErrorCertificate}
+	elsewhere   = []ErrorKind{ErrorEarlierState, ErrorRateLimit, ErrorGPUFault, ErrorCollective, ErrorServerRules, ErrorWebhook}
 )
 
 // IsOfTemplate reports whether a change of the pod template resolves the error.

@@ -68,7 +68,7 @@ func (c *Container) hasArgument(word string) bool {
 }
 
 // credential matches the names of variables that hold credentials.
-var credential = lazyregexp.New(`(?i)PASS(?:WD|WORD|PHRASE)?(?:$|_)|PASSWORD|TOKEN|SECRET|API_?KEY|ACCESS_KEY|CREDENTIALS?|PRIVATE_KEY|DSN$|DATABASE_URL|CONNECTION_STRING`)
+var credential = lazyregexp.New(`(?i)PASS(?:WD|WORD|PHRASE)?(?:$|_)|PASSWORD|TOKEN|SECRET|API_?KEY|ACCESS_KEY|CREDENTIALS?|(?:PRIVATE|MASTER|ENCRYPTION|FERNET)_KEY|DSN$|DATABASE_URL|CONNECTION_?STRING`)
 
 // credentials names the variables that may have the credentials of the container, or else the Secrets that it uses; "" without any.
 func (c *Container) credentials() string {
@@ -84,6 +84,14 @@ func (c *Container) credentials() string {
 	return secretsText(*c)
 }
 
+// userText is the user of the container in brackets, "" if the template has none.
+func (c *Container) userText() string {
+	if c.User == "" {
+		return ""
+	}
+	return " (runAsUser " + c.User + ")"
+}
+
 // credentialsText is credentials, or the places where there are none.
 func (c *Container) credentialsText() string {
 	return cmp.Or(c.credentials(), "container "+c.Name+" has none from a Secret in env or volumes")
@@ -92,12 +100,15 @@ func (c *Container) credentialsText() string {
 // serverAddress matches the address of a server: a URL, or a host with a port.
 var serverAddress = lazyregexp.New(`^(?:\w+://\S+|[\w.-]+:\d{2,5})$`)
 
+// addressName matches the names of variables that hold addresses.
+var addressName = lazyregexp.New(`(?:^|_)(?:UR[IL]|HOST|ENDPOINT|ADDR(?:ESS)?)$`)
+
 // addresses names the variables and arguments that have addresses of servers; "" without any.
 func (c *Container) addresses() string {
 	var names []string
 	for i := range c.Variables {
-		if v := &c.Variables[i]; serverAddress.MatchString(v.Value) && len(names) < maxCredentials {
-			names = append(names, fmt.Sprintf("variable %s of container %s", v.Name, c.Name))
+		if v := &c.Variables[i]; (serverAddress.MatchString(v.Value) || v.From != "" && addressName.MatchString(v.Name)) && len(names) < maxCredentials {
+			names = append(names, fmt.Sprintf("variable %s%s of container %s", v.Name, wording.InBrackets(v.From), c.Name))
 		}
 	}
 	for _, argument := range c.Arguments {
@@ -117,6 +128,35 @@ func (c *Container) argumentsText() string {
 		return "image " + c.Image
 	}
 	return "the command and env of container " + c.Name
+}
+
+// sourceOf names where the program has the first of these words that the template has, or its arguments.
+func (c *Container) sourceOf(words []string) string {
+	for _, word := range words {
+		if name := c.variableWith(word); name != "" {
+			return "variable " + name + " of container " + c.Name
+		}
+		if word != "" && c.hasArgument(word) {
+			return "the command or args of container " + c.Name
+		}
+	}
+	return c.argumentsText()
+}
+
+// pathIn matches paths in an argument.
+var pathIn = lazyregexp.New(`(?:^|[\s=<'"])(/[^\s'"=;|&]+)`)
+
+// inputs names the files in volumes that the command of the container names, or else the volumes.
+func (c *Container) inputs() string {
+	var names []string
+	for _, argument := range c.Arguments {
+		for _, m := range pathIn.FindAllStringSubmatch(argument, -1) {
+			if in := mountOf(m[1], c.Mounts); in != nil && len(names) < maxCredentials {
+				names = append(names, m[1]+" in "+in.name())
+			}
+		}
+	}
+	return cmp.Or(wording.Enumerate(names, "and"), c.configurationText())
 }
 
 // configurationText names where the program may have its configuration from.
@@ -196,6 +236,26 @@ func (c *Container) HidesExit() string {
 		return "" // Only a success comes so far.
 	}
 	return wording.Cut(end, maxCommand)
+}
+
+var (
+	// handled matches what a script does about the failure of a command, and commandError the error of a command that it calls.
+	handled      = lazyregexp.New(`\|\||&&|\b(?:if|while|until|trap)\b|\$\?`)
+	commandError = lazyregexp.New(`^([a-z][\w.-]*): .*\b(?i:error|fatal|failed|denied|refused)\b`)
+)
+
+// ErrorPassed returns the last error in a log if it is of a command that the container's script calls, and after which the script continues
+// whatever happened; "" otherwise.
+func (c *Container) ErrorPassed(lines []string) string {
+	last := len(c.Arguments) - 1
+	if last < 1 || !isShell(c.Arguments[0]) || c.endsAtError() || handled.MatchString(c.Arguments[last]) {
+		return ""
+	}
+	words := ErrorIn(lines)
+	if command := commandError.Group(words); command == "" || utility.MatchString(words) || !c.hasArgument(command) {
+		return ""
+	}
+	return words
 }
 
 // SilenceAdvice returns advice on what keeps errors out of the log of a container, "" if its command has nothing like that.

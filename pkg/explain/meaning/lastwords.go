@@ -67,7 +67,7 @@ func (l *logLine) sign() LineSign {
 
 // words returns the message at a position; if that only counts errors, with the first of them, which is below it.
 func (l *logLines) words(i int) string {
-	text := strings.ReplaceAll(l.at(i).text, "\t", " ")
+	text := strings.ReplaceAll(l.sentence(i), "\t", " ")
 	text = text[len(introduction.FindString(text)):]
 	if className.MatchString(text) { // Its package says nothing.
 		text = text[strings.LastIndexByte(text, '.')+1:]
@@ -75,7 +75,8 @@ func (l *logLines) words(i int) string {
 	if bareName.MatchString(text) {
 		text = strings.TrimSuffix(text, ":")
 	}
-	if !tallied.MatchString(text) {
+	isHead := (strings.HasSuffix(text, ":") || l.at(i).kind == lineVague && bareName.MatchString(text)) && i+1 < len(l.raw) && l.at(i+1).indented && l.at(i+1).kind != lineEmpty && !strings.HasPrefix(l.at(i+1).text, "- ")
+	if !tallied.MatchString(text) && !isHead {
 		return text
 	}
 	for below := range l.raw[i+1 : min(len(l.raw), i+1+maxHeadLines)] {
@@ -272,7 +273,7 @@ func causeOf(lines *logLines, at int) int {
 }
 
 // collision matches an error about what is there already: what an earlier attempt at the same work has left, or a lock that it holds.
-var collision = lazyregexp.New(`(?i)\balready (?:exists?|running|locked|been (?:used|taken|created))\b|\bis(?: still)? in use\b|\bduplicate (?:key|column|entry|object|name)\b|\bDirty database\b|\block is held\b`)
+var collision = lazyregexp.New(`(?i)\bis a duplicate of\b|\balready (?:exists?|running|locked|been (?:used|taken|created))\b|\bis(?: still)? in use\b|\bduplicate (?:key|column|entry|object|name)\b|\bDirty database\b|\block is held\b`)
 
 // Collides reports whether a program failed because of what is there already.
 func Collides(line string) bool { return collision.MatchString(line) }
@@ -343,15 +344,27 @@ func ErrorIn(lines []string) string {
 	return ""
 }
 
-// ErrorAtEnd returns the ErrorIn a log after which the program did nothing else; "" if there is none.
-func ErrorAtEnd(raw []string) string {
+var (
+	// boast matches a line in which a program reports its own success, and overcome an error after which it tries again.
+	boast    = lazyregexp.New(`^\W*(?:[\w./:-]+ ){0,5}(?i:completed?|finished|done|succeeded|success(?:ful)?)(?: (?i:successfully))?\W*$`)
+	overcome = lazyregexp.New(`(?i)\bretr(?:y|ies|ying)\b|\b(?:try|trying) again\b|\battempt\b`)
+)
+
+// ErrorAtEnd returns the ErrorIn a log after which the program did nothing else, and reports whether the program called that a success; "" if
+// there is none.
+func ErrorAtEnd(raw []string) (words string, boasts bool) {
 	lines := linesOf(raw)
 	for i := len(raw) - 1; i >= 0 && lines.at(i).kind != lineAlarm; i-- {
-		if line := lines.at(i); !line.indented && (line.kind == lineSuccess || line.sign() == SignNoError && line.kind != lineEmpty) {
-			return ""
+		line := lines.at(i)
+		isBoast := boast.MatchString(line.text)
+		if boasts = boasts || isBoast; !line.indented && (line.kind == lineSuccess || line.sign() == SignNoError && line.kind != lineEmpty && !isBoast) {
+			return "", false
 		}
 	}
-	return ErrorIn(raw)
+	if words = ErrorIn(raw); boasts && overcome.MatchString(words) {
+		return "", false
+	}
+	return words, boasts
 }
 
 // changing matches the parts of a line that differ each time: numbers, times and ids.

@@ -280,11 +280,12 @@ func locate(code int32, all []string) (*KnownError, int) {
 			known.addAccess(all)
 			return known, at
 		case late == nil || late.Kind != known.Kind:
+			known.addAnswer(all[at+1:])
 			late, lateAt = known, at
 		}
 		switch {
 		case stackFrame.MatchString(line):
-		case unknownError.MatchString(line) && !outcome.MatchString(line) && !child.MatchString(line) && (known == nil || !known.row().isLate):
+		case unknownError.MatchString(line) && !outcome.MatchString(line) && !child.MatchString(line) && readLine(line).kind != lineVague && (known == nil || !known.row().isLate):
 			return late, lateAt
 		default:
 			after++
@@ -389,8 +390,11 @@ func (e *KnownError) Text() string {
 func (e *KnownError) Advice(c Container) string {
 	text := e.advice(c)
 	host, _, _ := strings.Cut(e.Host(), ":")
-	if name := cmp.Or(c.variableWith(e.Subject), c.variableWith(host)); name != "" && !strings.Contains(text, name) {
+	switch name := cmp.Or(c.variableWith(e.Subject), c.variableWith(host)); {
+	case name != "" && !strings.Contains(text, name):
 		text += fmt.Sprintf("; variable %s of container %s has it", name, c.Name)
+	case name == "" && slices.Contains(ofArguments, e.Kind) && e.Subject != "" && c.hasArgument(e.Subject) && !strings.Contains(text, "command"):
+		text += fmt.Sprintf("; the command or args of container %s have it", c.Name)
 	}
 	return text
 }

@@ -240,7 +240,7 @@ func TestEveryErrorHasARowWithAllOfItsColumns(t *testing.T) {
 //
 // Requirements: CLI-18
 func TestAdviceOnAnErrorNamesWhatToChange(t *testing.T) {
-	c := Container{Name: "main", Account: "builder", Secrets: []string{"registry"}, Mounts: []Mount{
+	c := Container{Name: "main", Account: "builder", Secrets: []string{"registry"}, Arguments: []string{"--days 2"}, Mounts: []Mount{
 		{Path: "/etc/app", Volume: "config", Kind: "ConfigMap app", ReadOnly: true}, {Path: "/data", Volume: "data", Kind: "claim reports"},
 	}}
 	const claim = "volume data (claim reports), which is mounted at /data in container main"
@@ -254,7 +254,7 @@ func TestAdviceOnAnErrorNamesWhatToChange(t *testing.T) {
 		"Migration checksum mismatch for migration version 3":       "a rerun fails again",
 		"migrate found failed migrations in the target database":    "prisma migrate resolve",
 		"fatal: destination path '/data' already exists and is not": "have the program accept that it exists",
-		"429 Too Many Requests":                                     "wait until the limit is reset",
+		"scan: error: unrecognized arguments: --days 2":             "give --days and 2 as two elements",
 		`ERROR:  relation "blocks" already exists`:                  "have the statement accept it (IF NOT EXISTS)",
 	} {
 		if e := KnownErrorIn(1, line); e == nil || !strings.Contains(e.Advice(c), want) {
@@ -297,7 +297,7 @@ func TestAdviceOnAPathIsByItsVolume(t *testing.T) {
 		{ErrorReadOnly, "/var/log/a", "mount a writable volume such as an emptyDir at /var/log"},
 		{ErrorPermission, "/scripts/run.sh", "check defaultMode of volume scripts (ConfigMap tools)"},
 		{ErrorPermission, "/data/a", "access to volume data (claim results), which is mounted at /data in container main: fsGroup"},
-		{ErrorPermission, "/root/.cache", "/root/.cache, which is in no volume of the template"},
+		{ErrorPermission, "/root/a.db", "/root/a.db, which is in no volume of the template: run it as another user, or mount an emptyDir at /root"},
 	} {
 		e := KnownError{Kind: tc.kind, Subject: tc.path}
 		assert.Contains(t, e.Advice(Container{Name: "main", Mounts: mounts}), tc.want, tc.path)

@@ -147,6 +147,8 @@ func authenticationAdvice(e *KnownError, c Container) string {
 		text = "check the password, key or token of the program in " + named
 	}
 	switch {
+	case strings.Contains(c.Image, "kaniko"):
+		return fmt.Sprintf("give kaniko credentials for the registry: mount a Secret of type kubernetes.io/dockerconfigjson in container %s, with its key as /kaniko/.docker/config.json", c.Name)
 	case noPassword.MatchString(e.Subject):
 		if named := c.credentials(); named != "" {
 			return "give the program the password of its database user: check whether " + named + " has it, and whether that is where the program looks for it"

@@ -184,7 +184,7 @@ var fileErrors = []errorRow{
 			{"cannot find", lazyregexp.New(`Cannot find (?:module|package) '([^']+)'`), nil},
 			{"class ", lazyregexp.New(`\bClass ["']([\w\\]+)["'] not found`), nil},
 			{"main class", lazyregexp.New(`Could not find or load main class (\S+)`), nil},
-			{"classnotfound", lazyregexp.New(`\bClassNotFoundException: (\S+)`), nil},
+			{"classnotfound", lazyregexp.New(`\bClassNotFoundException: (?:Class )?(\S+)`), nil},
 			{"cannot load such file", lazyregexp.New(`cannot load such file -- (\S+)`), nil},
 			{"no package called", lazyregexp.New(`there is no package called [‘']([^’']+)`), nil},
 			{"file or assembly", lazyregexp.New(`Could not load file or assembly '([^',]+)`), nil},
@@ -347,25 +347,35 @@ func spaced(name string) string {
 	return " " + wording.Shorten(name, maxDetail)
 }
 
+// ofProgram matches files that belong to a program: a volume in their place would hide it.
+var ofProgram = lazyregexp.New(`^/(?:usr|bin|sbin|lib\d*)/|/(?:site-packages|dist-packages|node_modules|gems|vendor|lib|bin)/`)
+
 // accessAdvice returns advice on a file that the user of the container may not use, by the volume that has it.
 func accessAdvice(e *KnownError, c Container) string {
-	in := mountOf(e.Subject, c.Mounts)
+	in, file, user := mountOf(e.Subject, c.Mounts), wording.Shorten(e.Subject, maxDetail), c.userText()
 	switch {
 	case e.Subject == "":
-		return "give the container's user access to the file: check runAsUser, and fsGroup for volumes"
+		return "give the container's user" + user + " access to the file: check runAsUser, and fsGroup for volumes"
 	case !strings.HasPrefix(e.Subject, "/"):
-		user := ""
-		if c.User != "" {
-			user = " (runAsUser " + c.User + ")"
-		}
-		return fmt.Sprintf("give the user of container %s%s access to %s, which is below its working directory: check runAsUser and workingDir, and fsGroup if a volume is there",
-			c.Name, user, wording.Shorten(e.Subject, maxDetail))
+		return fmt.Sprintf("give the user of container %s%s access to %s, which is below its working directory: check runAsUser and workingDir, and fsGroup if a volume is there", c.Name, user, file)
 	case in != nil && in.isFixed():
 		return fmt.Sprintf("check defaultMode of %s: it decides who may read and execute its files, which cannot be written", in.place(c))
+	case in != nil && in.Directory != "":
+		return fmt.Sprintf("give the user of the container%s access to %s on the node (chown, chmod), which is mounted at %s, or run it as the owner of that: fsGroup has no effect there", user, in.Directory, in.Path)
 	case in != nil:
-		return fmt.Sprintf("give the user of the container access to %s: fsGroup, or runAsUser as the owner of its files", in.place(c))
+		return fmt.Sprintf("give the user of the container%s access to %s: fsGroup, or runAsUser as the owner of its files", user, in.place(c))
+	case ofProgram.MatchString(e.Subject):
+		return fmt.Sprintf("run container %s as a user who may use %s, which is in its image%s, or use an image whose program does not need that; it is %s", c.Name, file, user, c.Image)
 	}
-	return fmt.Sprintf("give the user of container %s access to %s, which is in no volume of the template: run it as another user (runAsUser), or mount an emptyDir there if it only has to write", c.Name, wording.Shorten(e.Subject, maxDetail))
+	dir := e.Subject
+	if path.Ext(dir) != "" {
+		dir = path.Dir(dir)
+	}
+	empty := "mount an emptyDir at " + wording.Shorten(dir, maxDetail)
+	if dir == "/" {
+		empty = "have it use a file in an emptyDir"
+	}
+	return fmt.Sprintf("give the user of container %s%s access to %s, which is in no volume of the template: run it as another user, or %s if it only has to write", c.Name, user, file, empty)
 }
 
 // ownershipAdvice returns advice on a file whose owner cannot be changed, by the volume that has it.

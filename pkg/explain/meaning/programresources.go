@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -59,14 +60,19 @@ var resourceErrors = []errorRow{
 			{"collective operation timeout", lazyregexp.New(`Watchdog caught (collective operation timeout)(?:.*OpType=(\w+))?`), nil},
 			{"rendezvous", lazyregexp.New(`\b(Rendezvous(?:Timeout|Connection|Closed)Error)\b`), nil},
 			{"connection closed by peer", lazyregexp.New(`Connection closed by peer \[([^\]]+)\]`), nil},
-			{"orte has lost", lazyregexp.New(`ORTE has (lost communication with a remote daemon)`), nil},
+			{"orte has lost", lazyregexp.New(`ORTE has lost communication with a remote daemon`), nil},
 			{"orte was unable", lazyregexp.New(`ORTE was (unable to reliably start one or more daemons)`), nil},
 		},
-		isLate: true,
-		brief:  "workers apart",
-		named:  "it lost contact with the other workers (%s)",
-		text:   "it lost contact with the other workers",
-		advice: "look at the other pods of the Job, one of which may have failed or stalled first, and at the network between them",
+		answer:   lazyregexp.New(`Remote daemon: \S+ on node (\S+)`),
+		isLate:   true,
+		brief:    "workers apart",
+		describe: lostContactText,
+		advise: func(e *KnownError, _ Container) string {
+			if isWorker(e.Subject) {
+				return fmt.Sprintf("look at pod %s and its node, which may have failed or stalled first, and at the network between them", e.Subject)
+			}
+			return "look at the other pods of the Job, one of which may have failed or stalled first, and at the network between them"
+		},
 	},
 	{
 		kind: ErrorProcessLimit,
@@ -104,9 +110,9 @@ var resourceErrors = []errorRow{
 			{"could not reserve", lazyregexp.New(`(Could not reserve enough space for .*?object heap)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorProcessLimit, ErrorOutOfGPUMemory},
+		answer:   lazyregexp.New(`^\s+at \S*(` + kafkaReceive + `)\(`),
 		brief:    "out of memory",
-		named:    "it ran out of memory: %s",
-		text:     "it ran out of memory",
+		describe: outOfMemoryText,
 		advise:   memoryAdvice,
 	},
 	{
@@ -114,7 +120,8 @@ var resourceErrors = []errorRow{
 		patterns: []errorPattern{
 			{"killed", lazyregexp.New(`line \d+:\s+\d+ Killed\s+(.+?)\s*$`), nil},
 			{"signal: killed", lazyregexp.New(`(?:([\w./-]+): )?signal: killed`), nil},
-			{"signal", lazyregexp.New(`(?i)(?:process (rank \d+)\b.*)?\b(?:exited (?:prematurely: |with |on )?|killed by |terminated by |failed with )signal[: ]*["']?(?:9 \((?:sig)?kill(?:ed)?\)|sigkill\b|killed\b)`), nil},
+			{"signal", lazyregexp.New(`(?i)(?:process (rank \d+)\b(?:.*( on node \S+))?.*)?\b(?:exited (?:prematurely: |with |on )?|killed by |terminated by |failed with )signal[: ]*["']?(?:9 \((?:sig)?kill(?:ed)?\)|sigkill\b|killed\b)`), nil},
+			{"exit code 137", lazyregexp.New(`(?i)\b(executor) with id \d+ exited with exit code 137`), nil}, // Spark
 			{"sigkill", lazyregexp.New(`(?i)signal 9 \(SIGKILL\) received by PID \d+|exit(?:ed with)? signal SIGKILL|failed with SIGKILL|was sent SIGKILL! Perhaps out of memory`), nil},
 			{"killed signal", lazyregexp.New(`Killed signal terminated program (\S+)`), nil},
 			{"compiler error: killed", lazyregexp.New(`internal compiler error: Killed \(program (\S+)\)`), nil},
@@ -125,8 +132,15 @@ var resourceErrors = []errorRow{
 		brief:    "process killed",
 		named:    "its process %s was killed, usually for lack of memory",
 		text:     "one of its processes was killed, usually for lack of memory",
-		advise: func(_ *KnownError, c Container) string {
-			if c.MemoryLimit == "" {
+		read:     func(e *KnownError, _ string) { e.Subject = strings.Replace(e.Subject, ": on", " on", 1) },
+		advise: func(e *KnownError, c Container) string {
+			if _, worker, found := strings.Cut(e.Subject, " on node "); found {
+				return fmt.Sprintf("look at pod %s, whose container may have run out of memory: raise its memory limit, or make it use less", worker)
+			}
+			switch {
+			case e.Subject == "executor":
+				return "raise the memory of Spark's executors (spark.executor.memoryOverhead, spark.executor.memory), or give them fewer cores or smaller partitions"
+			case c.MemoryLimit == "":
 				return fmt.Sprintf("give container %s a memory request and a memory limit, or make it use less: the node may have run out of memory", c.Name)
 			}
 			return fmt.Sprintf("raise the memory limit of container %s, which is %s, or make it use less (such as fewer parallel processes)", c.Name, c.MemoryLimit)
@@ -152,6 +166,18 @@ var resourceErrors = []errorRow{
 	},
 }
 
+// isWorker reports whether the subject of an error is the name of the pod of a worker.
+func isWorker(subject string) bool {
+	return strings.Contains(subject, "-") && !strings.ContainsAny(subject, " :")
+}
+
+func lostContactText(subject string) string {
+	if isWorker(subject) {
+		return "it lost contact with worker " + subject
+	}
+	return "it lost contact with the other workers" + wording.InBrackets(subject)
+}
+
 // sparkOptions are Spark's options for the memory that its message is about.
 var sparkOptions = map[string]string{
 	"System memory": "--driver-memory (spark.driver.memory)", "Executor memory": "--executor-memory (spark.executor.memory)",
@@ -165,6 +191,16 @@ func heapSizeText(subject string) string {
 	return wording.Join(": ", text, subject)
 }
 
+// kafkaReceive is where a Kafka client reads the size of an answer; of a listener with TLS, it takes the first bytes of an alert for that.
+const kafkaReceive = "NetworkReceive.readFrom"
+
+func outOfMemoryText(subject string) string {
+	if strings.HasPrefix(subject, kafkaReceive) {
+		return "its Kafka client reads an answer with TLS as plain text, and runs out of heap"
+	}
+	return wording.Join(": ", "it ran out of memory", subject)
+}
+
 // memoryAdvice names the limit of the program that ran out of memory: its runtime may have one of its own.
 func memoryAdvice(e *KnownError, c Container) string {
 	limit := ""
@@ -172,6 +208,8 @@ func memoryAdvice(e *KnownError, c Container) string {
 		limit = ", which is " + c.MemoryLimit
 	}
 	switch {
+	case strings.HasPrefix(e.Subject, kafkaReceive):
+		return fmt.Sprintf("set security.protocol of the Kafka client to SSL or SASL_SSL, with what that needs, in %s, or have it use a listener without TLS (%s): it is no lack of memory", c.configurationText(), cmp.Or(c.addresses(), c.argumentsText()))
 	case strings.Contains(e.Subject, "Java heap"), strings.Contains(e.Subject, "GC overhead"):
 		return fmt.Sprintf("give the heap of container %s more memory (%s), or make the program use less", c.Name, javaHeap(c))
 	case strings.HasPrefix(e.Subject, "Metaspace"):

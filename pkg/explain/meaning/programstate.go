@@ -56,6 +56,7 @@ var stateErrors = []errorRow{
 			{"another migration", lazyregexp.New(`([Aa]nother migration process is currently running)`), nil},
 			{"is already locked", lazyregexp.New(`(Migration table is already locked)`), nil},
 			{"is not clean", lazyregexp.New(`(database is not clean: .+? in schema "[^"]+")`), nil},
+			{"migration not ", lazyregexp.New(`(Detected (?:applied|resolved|failed) migration not (?:resolved|applied)[\w ]*)`), nil},
 			{"but is now", lazyregexp.New(`(\S+::\S+::\S+ was: \S+ but is now: \S+)`), nil}, // Liquibase
 			{"already exists and is complete", lazyregexp.New(`(A job instance already exists and is complete)`), nil},
 			{"already exists", lazyregexp.New(existing), nil},
@@ -100,11 +101,20 @@ var stateErrors = []errorRow{
 			{"key not found", lazyregexp.New(`\bkey not found: "` + constant + `"`), nil},                     // ENV.fetch of Ruby
 			{"undefinedvalueerror", lazyregexp.New(`\bUndefinedValueError: ` + constant + ` not found`), nil}, // python-decouple
 			{"", lazyregexp.New(`(?:^|[:!] )["'` + "`" + `]?((?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+))["'` + "`" + `]? (?:` + envVariable + ` )?(?:is|was|must be|has to be|are) (?:not set|set|required|missing|undefined|empty|unset|not provided|provided|not defined|defined)\b`), nil},
+			{"", lazyregexp.New(`(?:^|[:!\]] )["'` + "`" + `]?((?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+))["'` + "`" + `]?:? (?:` + envVariable + ` )?(?:not set|required|missing|undefined|unset|not provided|not defined)\b`), nil},
+			{"env", lazyregexp.New(`\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+) ` + envVariable + ` (?:is )?(?:required|not set|missing|must be set)\b`), nil},
+			{"env", lazyregexp.New(`(?i)` + envVariable + ` (?:is )?required but not (?:provided|set): ["']` + constant), nil}, // dbt
+			{"env['", lazyregexp.New(`\bput it in the ENV\['(\w+)'\]`), nil},                    // Rails
 			{"required key", lazyregexp.New(`required key \\*"?(\w+)\\*"? missing value`), nil}, // envconfig
 			{"env", lazyregexp.New(`(?i)\b` + envVariable + `:? ["'` + "`" + `]?` + constant + `["'` + "`" + `]? ` + isNotSet), nil},
 			{"env", lazyregexp.New(`(?i)["'` + "`" + `]?\b` + constant + `["'` + "`" + `]? ` + envVariable + " " + isNotSet), nil},
 			{"env", lazyregexp.New(`(?i)(?:missing (?:required )?` + envVariable + `|` + envVariable + ` not (?:found|set|defined)):? ["'` + "`" + `]?` + constant + `["'.!)\]}` + "`" + `]*$`), nil},
 			{"env", lazyregexp.New(`(?i)(?:^|[:.!] )(?:please )?set the ` + constant + ` ` + envVariable + `[.!]?$`), nil},
+		},
+		read: func(e *KnownError, line string) {
+			if strings.Contains(line, e.Subject+" env") { // The name is in the words of a program, not of a shell.
+				e.Subject = strings.ToUpper(e.Subject)
+			}
 		},
 		brief:  "variable not set",
 		named:  "variable %s is not set",
@@ -119,12 +129,11 @@ var stateErrors = []errorRow{
 			{"input variable", lazyregexp.New(`The root module input variable "([^"]+)" is not set`), nil},
 			{"setting must not be empty", lazyregexp.New(`The (\w+) setting must not be empty`), nil},
 			{"secret_key_base", lazyregexp.New("Missing `(secret_key_base)` for"), nil},
+			{"application encryption key", lazyregexp.New(`No (application encryption key) has been specified`), nil}, // Laravel
 			{"datasource", lazyregexp.New(`Failed to configure a DataSource: '(url)' attribute is not specified`), nil},
 		},
 		read: func(e *KnownError, _ string) {
-			if e.Subject == "url" {
-				e.Subject = "spring.datasource.url"
-			}
+			e.Subject = cmp.Or(map[string]string{"url": "spring.datasource.url", "application encryption key": "APP_KEY"}[e.Subject], e.Subject)
 		},
 		brief: "setting missing",
 		named: "setting %s has no value",
@@ -190,6 +199,11 @@ var quotedWord = lazyregexp.New(`["'‘\x60]([\w][\w.:/-]*)["'’\x60]`)
 // usageAdvice says where the option is that a program does not accept: in the pod template, or in a script.
 func usageAdvice(e *KnownError, c Container) string {
 	option := cmp.Or(options.Group(e.Subject), quotedWord.Group(e.Subject))
+	for _, argument := range c.Arguments {
+		if name, value, isJoint := strings.Cut(argument, " "); isJoint && strings.HasPrefix(name, "-") && strings.Contains(e.Subject, argument) {
+			return fmt.Sprintf("give %s and %s as two elements of command or args of container %s: they are one, with a space in it", name, wording.Shorten(value, maxCommand), c.Name)
+		}
+	}
 	if option != "" && (c.hasArgument(option) || c.hasArgument("-"+option)) { // Go's flags have one or two dashes.
 		return fmt.Sprintf("correct or leave out %s in command or args of container %s; if it is right, its image has another version of the program (%s)", option, c.Name, c.Image)
 	}
@@ -224,6 +238,8 @@ func objectAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf("correct the name of the chart, its version or its repository in container %s: helm search repo lists them; the name of the repository is no part of the chart's where the repository is given by its URL", c.Name)
 	case strings.Contains(e.Subject, "key"):
 		return fmt.Sprintf("check the key and the bucket in container %s, and whether what writes the object has run", c.Name)
+	case kind == "role" && c.hasArgument("pg_restore"):
+		return "create the role on the database server, or restore without owners and privileges (pg_restore --no-owner --no-privileges)"
 	case kind == "database", kind == "role", kind == "user", strings.HasPrefix(e.Subject, "Unknown database"):
 		return fmt.Sprintf("create it on the database server, or correct its name in container %s", c.Name)
 	}
@@ -240,7 +256,9 @@ var usageErrors = []errorPattern{
 	{"missing", lazyregexp.New(`^Error: (Missing (?:option|argument|parameter) '.+)`), nil},
 	{"option", lazyregexp.New(`^\S+: (unrecognized option .+|invalid option -- .+|option requires an argument .+)`), nil}, // getopt
 	{"invalid argument", lazyregexp.New(`(invalid argument .+ for \\*"[^"]+" flag)`), nil},                                // pflag
-	{"unexpected argument", lazyregexp.New(`^error: (unexpected argument .+ found)`), nil},                                // clap
+	{"arg", lazyregexp.New(`^Error: ((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)`), nil},   // Cobra
+	{"provide either ", lazyregexp.New(`^Error: (provide either [^.]+)`), nil},
+	{"unexpected argument", lazyregexp.New(`^error: (unexpected argument .+ found)`), nil}, // clap
 }
 
 // Parts of messages about variables. A shell names its script before the variable. A program that uses a default says so after it.
@@ -269,6 +287,7 @@ var resolutions = []struct{ part, how string }{
 	{"failed migration to", "undo or complete the migration that failed, then mark it so with flyway repair; until then, a rerun fails again"},
 	{"Dirty database", "undo or complete the migration that failed, then set its version with migrate force; until then, a rerun fails again"},
 	{"already allocated", "use another address or port; or, if nothing needs the Service that has it (kubectl get services -A), delete that one"},
+	{"Detected ", "use an image that has the migration which the database has, or, if it was removed on purpose, mark it so (flyway repair); until then, a rerun fails again"},
 	{"lock", "if nothing holds the lock anymore, release it with the unlock command of the tool"},
 	{"igration", "if no migration runs anymore, complete or undo the one that began, and mark it so with the tool; until then, a rerun fails again"},
 	{"in progress", "wait until the other Helm command ends; if none runs, go back to an earlier release (helm rollback), or uninstall one that was never installed"},

@@ -95,6 +95,7 @@ const (
 	CheckServers         = "check whether %s can be reached from its pods: the Service, and the pods behind it"
 	KueueAdmitted        = "if Kueue has admitted the Job through queue %s, its ClusterQueue has more quota than the nodes have room: lower nominalQuota, or have an admission check (ProvisioningRequest) add nodes before"
 	EndWithError         = "have the program end with an exit code other than 0 after an error: the Job then fails when its work does"
+	EndAtError           = "have the script of container %s end at its first error (set -e, with set -o pipefail in bash): the Job then fails when its work does"
 	ShowExitCode         = "have the command of container %s end with the exit code of its program, without %s: the Job then fails when its program does"
 	ReadSidecarLog       = "read the log of sidecar %s, too, which may have the cause"
 	ReadLogOf            = "read the log of container %s"

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
 // outputQuote returns the error in the log of a container that has not failed.
@@ -21,10 +22,15 @@ func waitsQuote(p *explain.Problem, _ time.Time) quotation {
 
 // errorHiddenText returns that the log of a container that succeeded has an error, and what hides it.
 func errorHiddenText(p *explain.Problem, now time.Time) string {
-	if p.Asked == "" {
-		return phrase("the log of container {container} ends with an error")(p, now)
+	switch {
+	case p.Asked != "":
+		return phrase("its command ends with {asked}, which hides an error of container {container}")(p, now)
+	case p.Run.LineSign == meaning.SignNoError:
+		return phrase("the log of container {container} has an error before it reports success")(p, now)
+	case p.Run.LineSign == meaning.SignUnknown:
+		return phrase("the script of container {container} did not end at an error")(p, now)
 	}
-	return phrase("its command ends with {asked}, which hides an error of container {container}")(p, now)
+	return phrase("the log of container {container} ends with an error")(p, now)
 }
 
 // inOutput returns the problem that the output of a container shows, nil if there is none: the Job runs, or is complete, in vain, or waits.

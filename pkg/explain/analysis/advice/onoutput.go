@@ -43,6 +43,8 @@ func onErrorInOutput(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 	out = onLastLine(in, p)
 	switch {
 	case p.Kind != explain.ProblemErrorHidden:
+	case p.Run.LineSign == meaning.SignUnknown:
+		out = append(out, advise(fmt.Sprintf(words.EndAtError, p.Container), "")...)
 	case p.Asked == "":
 		out = append(out, advise(words.EndWithError, "")...)
 	default:

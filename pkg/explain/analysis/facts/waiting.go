@@ -90,3 +90,8 @@ func AskedServers(in *Facts, container string) []string {
 func HidesExit(in *Facts, container string) string {
 	return (&meaning.Container{Arguments: Arguments(in, container)}).HidesExit()
 }
+
+// ErrorPassed returns the error of a command in the log of a container whose script continues after it, "" if there is none.
+func ErrorPassed(in *Facts, container string, lines []string) string {
+	return (&meaning.Container{Arguments: Arguments(in, container)}).ErrorPassed(lines)
+}

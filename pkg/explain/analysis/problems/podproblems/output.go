@@ -84,11 +84,8 @@ func InOutput(in *facts.Facts) []explain.Problem {
 				p.Kind = explain.ProblemWaits
 			}
 		case pod.Phase == corev1.PodSucceeded:
-			find := meaning.ErrorAtEnd
-			if hiding != "" {
-				find = meaning.ErrorIn
-			}
-			p.Kind, p.Asked, p.Run.LastLine = explain.ProblemErrorHidden, hiding, find(tail.Lines)
+			p.Kind, p.Asked = explain.ProblemErrorHidden, hiding
+			p.Run.LastLine, p.Run.LineSign = hiddenIn(in, tail, hiding != "")
 			p.Start.Error = meaning.KnownErrorIn(unknownCode, tail.Lines...)
 		}
 		if p.Run.LastLine != "" {
@@ -105,6 +102,22 @@ func addOutput(p *explain.Problem, tail *input.LogTail) {
 	if a := meaning.AwaitedIn(tail.Lines); p.Run.LastLine == "" && tail.After == 0 && a != nil {
 		p.Run.Awaited, p.Run.LastLine = a, a.Line
 	}
+}
+
+// hiddenIn returns the error in the log of a container that succeeded, "" if there is none, and what follows it: nothing, SignNoError for the
+// report of a success, or SignUnknown if its script continues after it. asked is whether its command hides the exit code.
+func hiddenIn(in *facts.Facts, tail *input.LogTail, asked bool) (string, meaning.LineSign) {
+	if asked {
+		return meaning.ErrorIn(tail.Lines), meaning.SignError
+	}
+	words, boasts := meaning.ErrorAtEnd(tail.Lines)
+	switch {
+	case boasts:
+		return words, meaning.SignNoError
+	case words != "":
+		return words, meaning.SignError
+	}
+	return facts.ErrorPassed(in, tail.Container, tail.Lines), meaning.SignUnknown
 }
 
 // unknownCode stands for the exit code of a program that has none, or whose command hides it.

@@ -1,6 +1,7 @@
 package podproblems_test
 
 import (
+	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -61,7 +62,8 @@ func TestErrorOfACompleteJobIsInTheFirstSentence(t *testing.T) {
 		{"bin/setup | tee /log", "| tee /log", log},
 		{"set -o pipefail; bin/setup | tee /log", "-", log},
 		{"set -e; bin/setup; exit 0", "-", log},
-		{"bin/setup", "-", log},
+		{"bin/setup", "+", append(log, "Setup completed successfully")},
+		{"pg_dump app > /x; bin/upload", "?", []string{"pg_dump: error: connection refused", "Uploading x"}},
 		{"bin/setup", "", append(log, "2026-11-29T10:00:00Z INFO going on")},
 		{"bin/setup", "", append(log, "Loading rows...")},
 		{"bin/setup || true", "", []string{"database app already exists", "done"}},
@@ -75,9 +77,9 @@ func TestErrorOfACompleteJobIsInTheFirstSentence(t *testing.T) {
 			continue
 		}
 		p := explaintest.Problem(t, r, explain.ProblemErrorHidden)
-		want := "its command ends with " + tc.hidden + ", which hides an error of container main: "
-		if tc.hidden == "-" {
-			tc.hidden, want = "", "the log of container main ends with an error: "
+		want := map[string]string{"-": "the log of container main ends with an error: ", "+": "the log of container main has an error before it", "?": "the script of container main did not end at an error: "}[tc.hidden]
+		if tc.hidden = strings.Trim(tc.hidden, "-+?"); want == "" {
+			want = "its command ends with " + tc.hidden + ", which hides an error of container main: "
 		}
 		assert.Equal(t, p.Asked, tc.hidden)
 		explaintest.WantFirst(t, in, "The Job is complete, but "+want)

@@ -1,0 +1,64 @@
+package meaning
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+)
+
+var (
+	// codeLine matches a file of code and a line in it: in a stack, or before the message of an interpreter, a shell or a client.
+	codeLine = lazyregexp.New(`(?:File "|[\s(]|^|psql:|file://)(/[^\s"':(),]+\.\w{1,5})(?:", line |: line |: ?| on line | line )(\d+)\b`)
+	// library matches files that come with a language or a package.
+	library = lazyregexp.New(`/(?:site-packages|dist-packages|node_modules|gems|vendor)/|^/usr/(?:local/)?lib|^/opt/conda/lib|/lib/(?:python|ruby)`)
+	// broken matches what says that code cannot be read, or names what it does not have; faulty matches errors of code, some of which follow
+	// from what it is given; unreadable is code in another version of its language.
+	broken     = lazyregexp.New(`\b(?:Syntax|Indentation|Tab|Name|Reference|UnboundLocal)Error\b|(?i:syntax error|error in your SQL syntax|unexpected (?:token|identifier|end of (?:file|input))|undefined (?:function|constant|local variable or method))`)
+	unreadable = lazyregexp.New(`^(?:\w+: )?(?:Syntax|Indentation|Tab)Error\b`)
+	faulty     = lazyregexp.New(`\b(?:Attribute|Type|Key|Index|ZeroDivision|Assertion|Recursion|Value|Runtime|Range|NoMethod|Argument|NotImplemented|Lookup|Arithmetic|StopIteration)Error\b|` +
+		`\b(?:NullReference|InvalidOperation|IndexOutOfRange|InvalidCast|ArgumentNull|Argument|Format|IllegalState|IllegalArgument|\w*IndexOutOfBounds|ClassCast|NumberFormat|UnsupportedOperation|ConcurrentModification|NotImplemented)Exception\b|` +
+		`^panic: |\bNoSuch(?:Method|Field)Error\b|(?i:call to (?:a member function|undefined)|undefined (?:array key|index|offset|variable|property)|unhandled (?:exception|rejection))`)
+)
+
+// codeIn returns the last place in code that the log names: in a volume, or else in the program itself; line is "" if there is none.
+func (q *Clue) codeIn(c *Container) (file, line string, in *Mount) {
+	for _, text := range slices.Backward(append(slices.Clone(q.Log), q.Words)) {
+		for _, m := range slices.Backward(codeLine.FindAllStringSubmatch(text, -1)) {
+			switch mount := mountOf(m[1], c.Mounts); {
+			case mount != nil && !library.MatchString(m[1]):
+				return m[1], m[2], mount
+			case line == "" && !library.MatchString(m[1]):
+				file, line = m[1], m[2]
+			}
+		}
+	}
+	return file, line, nil
+}
+
+// brokenCode is the clue of code in a volume, such as a script in a ConfigMap, that cannot be read or does not have what it names.
+func brokenCode(q *Clue, c *Container) Remedy {
+	if file, line, in := q.codeIn(c); in != nil && broken.MatchString(q.Words) {
+		return Remedy{Text: fmt.Sprintf("correct line %s of %s, which comes from %s", line, file, in.name()), Elsewhere: true}
+	}
+	if unreadable.MatchString(q.Words) && !strings.Contains(q.Words, "JSON") {
+		return Remedy{Text: fmt.Sprintf("use an image for container %s whose version of the language is that of the code, or correct the code; the image is %s", c.Name, c.Image), OfTemplate: true}
+	}
+	return Remedy{}
+}
+
+// faultyCode is the clue of an error of code about which nothing else is known.
+func faultyCode(q *Clue, c *Container) Remedy {
+	file, line, in := q.codeIn(c)
+	place := fmt.Sprintf(" at line %s of %s", line, file)
+	switch {
+	case !faulty.MatchString(q.Words) && !broken.MatchString(q.Words):
+		return Remedy{}
+	case in != nil:
+		return Remedy{Text: fmt.Sprintf("correct the code%s, which comes from %s, or the input that it does not expect", place, in.name()), Elsewhere: true}
+	case line == "":
+		place = ""
+	}
+	return Remedy{Text: fmt.Sprintf("correct the input that the program does not expect%s, or, if that is a fault of its own, run another version of image %s", place, c.Image)}
+}

@@ -1,0 +1,58 @@
+package meaning
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+)
+
+// wrappedAt is the least width at which programs wrap paragraphs.
+const wrappedAt = 58
+
+var (
+	// lowerWord matches the first word of a line in the middle of a sentence: no name of a program before its message, path or assignment.
+	lowerWord = lazyregexp.New(`^[a-z][a-z'-]*[,.;)]?(?: |$)`)
+	// unfinished matches the end of a line after which a sentence has to go on.
+	unfinished = lazyregexp.New(`(?:,|\b(?:and|or|the|an?|of|to|for|in|is|are|was|be|by|with|that|which|from|this|as|at|on|not))$`)
+)
+
+// continues reports whether the line at a position continues the sentence of the line before it, which a program has wrapped.
+func (l *logLines) continues(i int) bool {
+	line, before := l.at(i), l.at(i-1)
+	word := lowerWord.FindString(line.text)
+	last, _ := utf8.DecodeLastRuneInString(before.text)
+	return word != "" && len(before.text)+len(word) >= wrappedAt && (unicode.IsLetter(last) || last == ',' || last == '.') &&
+		line.indented == before.indented && line.kind != lineEmpty && before.kind != lineEmpty && stamp.FindString(l.raw[i]) == ""
+}
+
+// sentence returns the text at a position: of a line in a wrapped paragraph, the sentence in which the line ends.
+func (l *logLines) sentence(i int) string {
+	first, last := i, i
+	for first > 0 && l.continues(first) {
+		first--
+	}
+	if initial, _ := utf8.DecodeRuneInString(l.at(first).text); !unicode.IsUpper(initial) {
+		return l.at(i).text // Messages that begin with small letters are no paragraph.
+	}
+	for last+1 < len(l.raw) && l.continues(last+1) && (first < last || unfinished.MatchString(l.at(last).text) || boxed.MatchString(l.raw[last]) || strings.HasPrefix(l.raw[last], "│")) {
+		last++
+	}
+	var before, after []string
+	for n := first; n <= last; n++ {
+		if n <= i {
+			before = append(before, l.at(n).text)
+		} else {
+			after = append(after, l.at(n).text)
+		}
+	}
+	begin, rest := strings.Join(before, " "), strings.Join(after, " ")
+	if i > first {
+		begin = begin[strings.LastIndex(begin, ". ")+1:]
+	}
+	if end, _, found := strings.Cut(rest, ". "); found {
+		rest = end
+	}
+	return strings.TrimSpace(begin + " " + rest)
+}
