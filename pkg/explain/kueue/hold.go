@@ -27,6 +27,7 @@ const (
 	BorrowingLimit   HoldKind = "BorrowingLimit"       // the borrowing limit of the ClusterQueue in its cohort
 	NoQueue          HoldKind = "NoQueue"              // the Job names no LocalQueue, and Kueue manages it all the same
 	QueueMissing     HoldKind = "QueueMissing"         // the LocalQueue or the ClusterQueue does not exist
+	QueueGone        HoldKind = "QueueGone"            // the LocalQueue or the ClusterQueue does not exist, or is being deleted
 	QueueStopped     HoldKind = "QueueStopped"         // the LocalQueue or the ClusterQueue is stopped
 	QueueInactive    HoldKind = "QueueInactive"        // the LocalQueue or the ClusterQueue is inactive
 	NoDomains        HoldKind = "NoDomains"            // no node has the labels of the topology
@@ -102,6 +103,12 @@ var evictions = map[string]string{
 	"NodeFailures": "its nodes failed",
 }
 
+// requeues are the advice on the reasons of evictions after which Kueue queues the Workload again.
+var requeues = map[string]string{
+	podsReadyTimeout: "find out why its pods were not ready in time, or have the timeout (waitForPodsReady) in Kueue's configuration raised; Kueue queues it again by itself",
+	"Preempted":      "wait: Kueue queues it again by itself; a WorkloadPriorityClass (label kueue.x-k8s.io/priority-class of the Job) with a higher value keeps others from preempting it",
+}
+
 // deactivations are the advice on the reasons of deactivations, by the end of their names.
 var deactivations = map[string]string{
 	"RequeuingLimitExceeded":       "find out why its pods were not ready in time, time and again, such as an image or a node; or have requeuingStrategy.backoffLimitCount in Kueue's configuration raised",
@@ -132,8 +139,8 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 
 // Advice returns advice on the reason.
 func (h *Hold) Advice() string {
-	if h.Kind == Evicted && h.Reason == podsReadyTimeout {
-		return "find out why its pods were not ready in time, or have the timeout (waitForPodsReady) in Kueue's configuration raised; Kueue queues it again by itself"
+	if advice := requeues[h.Reason]; h.Kind == Evicted && advice != "" {
+		return advice
 	}
 	for reason, advice := range deactivations {
 		if h.Kind == Deactivated && strings.HasSuffix(h.Reason, reason) {

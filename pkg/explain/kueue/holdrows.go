@@ -20,6 +20,7 @@ const (
 	askQueue       = "wait for other Jobs of its ClusterQueue or cohort to end, request less, or have the quota raised; the ClusterQueue shows what is in use, and its cohort"
 	requestLess    = "waiting does not help: {recreate} with smaller requests or less parallelism, or have the quota of the ClusterQueue raised"
 	awaitPreempted = "wait until the pods of the preempted workloads have ended; if that takes long, find out which of them do not end"
+	useQueue       = "waiting does not help: change the label kueue.x-k8s.io/queue-name of the Job to one of the queues that exist, or have this one created"
 	readWorkload   = "read the conditions and events of its Workload"
 	stopPolicy     = "its spec.stopPolicy (Hold, HoldAndDrain) stops it until someone sets that to None"
 )
@@ -48,7 +49,7 @@ var holds = []holdRow{
 		kind:    NoLongerFits,
 		pattern: regexp.MustCompile(`no longer fits after processing another workload`),
 		text:    suspended + ": it no longer fits into the quota of {queue} once Kueue has processed another workload, which comes first",
-		advice:  "look for the workload of its cohort that comes first each time (kubectl get workloads.kueue.x-k8s.io -A), perhaps one that waits itself: have it admitted, make it smaller or delete it, or give the ClusterQueue quota of its own",
+		advice:  "look for the workload of its cohort that comes first each time (kubectl get workloads.kueue.x-k8s.io -A), perhaps one that waits itself: have it admitted, make it smaller or delete it, give the ClusterQueue quota of its own, or move the Job to another queue (its label kueue.x-k8s.io/queue-name)",
 	},
 	{
 		kind:    AdmissionGated,
@@ -120,7 +121,13 @@ var holds = []holdRow{
 		kind:    QueueMissing,
 		pattern: regexp.MustCompile(`^(?P<queuekind>LocalQueue|ClusterQueue) (?P<queuename>\S+) (?:doesn't exist|not found)`),
 		text:    suspended + ": {kind} {name} does not exist",
-		advice:  "waiting does not help: change the label kueue.x-k8s.io/queue-name of the Job to one of the queues that exist, or have this one created",
+		advice:  useQueue,
+	},
+	{
+		kind:    QueueGone,
+		pattern: regexp.MustCompile(`^(?P<queuekind>LocalQueue|ClusterQueue) (?P<queuename>\S+) is terminating or missing`),
+		text:    suspended + ": {kind} {name} does not exist, or is being deleted",
+		advice:  useQueue,
 	},
 	{
 		kind:    QueueStopped,
@@ -150,7 +157,7 @@ var holds = []holdRow{
 	},
 	{
 		kind:    TopologyMismatch,
-		pattern: regexp.MustCompile(`Flavor "(?P<flavor>[^"]+)" (?:does not support TopologyAwareScheduling|does not contain the requested level)|no requested topology level: (?P<resource>[^\s,;]+)`),
+		pattern: regexp.MustCompile(`Flavor "(?P<flavor>[^"]+)" (?:does not support TopologyAwareScheduling|does not contain the requested level)|no requested topology level(?: for [a-z ]+)?: (?P<resource>[^\s,;]+)`),
 		text:    suspended + ": {topology} does not have {level} that its annotation asks for",
 		advice: "waiting does not help: compare the annotations kueue.x-k8s.io/podset-required-topology and podset-preferred-topology of the pod template " +
 			"with topologyName of the ResourceFlavor and the levels of that Topology",
@@ -178,7 +185,7 @@ var holds = []holdRow{
 	{kind: Deactivated, text: "Kueue has deactivated {it} and does not try to start it again{(queue)}{: checks}", quotes: true, advice: readWorkload},
 	{
 		kind: AdmissionChecks, text: "Kueue has reserved quota for {it}{(queue)} and waits for {checks}",
-		advice: "find out what the admission check waits for",
+		advice: "find out what the admission check waits for: for nodes, its ProvisioningRequest in the namespace says so; for another cluster (MultiKueue), the queues there",
 	},
 	{
 		kind: NotResumed, text: "Kueue admitted {it}{(queue)} {since}, and has not {released}",

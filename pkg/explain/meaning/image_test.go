@@ -20,3 +20,13 @@ func TestReasonAloneIsAMeaning(t *testing.T) {
 		assert.Equal(t, troubleOf(OfImage(c.reason, c.message)).Kind, c.want, c.reason)
 	}
 }
+
+// Requirements: PND-03
+func TestInvalidNameOfAnImageHasAFault(t *testing.T) {
+	for image, want := range map[string]string{
+		"acme.io/app:${TAG}": "nothing replaced the placeholder ${TAG}", "https://acme.io/app:1": "without https://", "acme.io/Team/App:1": "in lowercase",
+		"acme.io/app:": "its tag is empty", "acme.io/app: 1": "without spaces", "acme.io/app:1.19+": "its tag 1.19+ has characters", "acme.io:5000/app:1": "",
+	} {
+		assert.Contains(t, NameFault(image), want, image)
+	}
+}

@@ -29,6 +29,8 @@ type Trouble struct {
 	Key       string `json:"key,omitempty"`
 	// Volume is the name of the volume that the message is about.
 	Volume string `json:"volume,omitempty"`
+	// NFS is the server and the path of the volume, "" for other volumes.
+	NFS string `json:"nfs,omitempty"`
 	// Class is the SecretProviderClass of the volume, "" if it has none.
 	Class string `json:"class,omitempty"`
 	// Detail is the most specific part of the message; "" if Kind is as specific.
@@ -188,9 +190,14 @@ func (t *Trouble) Text(volume string) string {
 
 // Advice returns advice on the trouble; volume is as in Text.
 func (t *Trouble) Advice(volume string) string {
+	moved := t.Pod.moved()
 	switch {
 	case t.Pod.Lost != "":
 		return t.fill(createLost, volume)
+	case t.NFS != "" && slices.Contains([]TroubleKind{MountTimeout, Volume, StorageUnreachable}, t.Kind):
+		return t.fill(reachNFS, volume)
+	case moved != "" && slices.Contains([]TroubleKind{ImageNotFound, RepositoryNotFound, NotOfficial}, t.Kind):
+		return moved
 	case t.Pod.Store != "" && t.Kind == ObjectMissing && t.Object == "Secret" && t.Volume == "":
 		return t.fill(createByStore, volume)
 	}
@@ -243,6 +250,9 @@ const (
 	createLost = "create Secret {lost} of type kubernetes.io/dockerconfigjson, with credentials for the registry, or correct {secrets}" + retried
 )
 
+// reachNFS is advice on an NFS volume of the pod template, which has no CSI driver.
+const reachNFS = "check whether {node} reaches NFS server {nfs}: the network (port 2049), the export and the addresses that it allows, and the NFS client of the node (nfs-common or nfs-utils); mounting is retried automatically"
+
 // createByStore is advice on a missing Secret of a pod with a volume of the Secrets Store CSI driver.
 const createByStore = "if SecretProviderClass {store} is to create Secret {name}, name it in its secretObjects, and set syncSecret.enabled of the Secrets Store CSI driver, which creates it for pods with the volume; otherwise create it"
 
@@ -272,7 +282,7 @@ func (t *Trouble) fill(template, volume string) string {
 	}
 	return wording.Insert(template, append(t.Pod.words(),
 		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{detail}", wording.Shorten(t.Detail, maxDetail), "{(detail)}", wording.InBrackets(t.Detail), "{volume}", volume, "{its name}", t.Volume, "{of account}", ofAccount,
-		"{class}", wording.Join(" ", "SecretProviderClass", t.Class), "{object}", object, "{kind and name}", wording.Join(" ", t.Object, t.Name),
+		"{nfs}", t.NFS, "{class}", wording.Join(" ", "SecretProviderClass", t.Class), "{object}", object, "{kind and name}", wording.Join(" ", t.Object, t.Name),
 		"{network}", network, "{service}", service, "{in service}", inService)...)
 }
 

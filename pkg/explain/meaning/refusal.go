@@ -31,6 +31,8 @@ type Refusal struct {
 	Injected []string `json:"injected,omitempty"`
 	// Webhook is the reason why a webhook cannot be called; nil if it is unknown.
 	Webhook *Trouble `json:"webhook,omitempty"`
+	// Template is the template of the refused pods, as far as it is known.
+	Template PodTemplate `json:"-"`
 }
 
 // WaitsForLeader reports whether the webhook of JobSet refuses a pod until the leader of its Job, the first pod, has a node: a
@@ -168,7 +170,7 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 		patterns:   re(`^ValidatingAdmissionPolicy '(?P<name>[^']+)' (?:with binding '[^']+' )?denied request: (?P<detail>.*)`),
 		brief:      "policy {name}",
 		text:       "ValidatingAdmissionPolicy {name} denies them",
-		advice:     correctTemplate,
+		advice:     "{recreate} as the policy demands, or have the policy changed" + thenRetried,
 		command:    "kubectl get validatingadmissionpolicies",
 		ofTemplate: true,
 	},
@@ -182,8 +184,9 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 	},
 	{
 		kind: RefusalKyverno,
-		patterns: re(`^admission webhook "[^"]*kyverno[^"]*" denied the request: (?:resource \S+ was blocked due to the following policies |` +
-			`policy \S+ for resource violations?: )(?P<name>[-.a-z0-9]+): (?:[-\w]+: )?'?(?P<detail>.*?)'?$`),
+		patterns: re(`^admission webhook "[^"]*kyverno[^"]*" denied the request: (?:resource \S+ was blocked due to the following policies |`+
+			`policy \S+ for resource violations?: )(?P<name>[-.a-z0-9]+): (?:[-\w]+: )?'?(?P<detail>.*?)'?$`,
+			`^admission webhook "[^"]*kyverno[^"]*" denied the request: Policy (?P<name>[-.a-z0-9]+) (?:failed|error): (?P<detail>.*)`),
 		brief:   "Kyverno: {name}",
 		text:    "policy {name} of Kyverno denies them",
 		advice:  "{recreate} as the policy demands, or have the policy changed" + thenRetried,
@@ -200,7 +203,7 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 	},
 	{
 		kind:     RefusalWebhookDown,
-		patterns: re(`^failed calling webhook "(?P<name>[^"]+)": (?P<detail>.*)`),
+		patterns: re(`^failed calling (?:admission )?webhook "(?P<name>[^"]+)": (?P<detail>.*)`),
 		brief:    "webhook {name} down",
 		text:     "admission webhook {name} does not work",
 		advice:   "have the webhook repaired" + thenRetried,
@@ -253,6 +256,10 @@ func OfRefusal(message string) *Refusal {
 	r := &Refusal{Kind: found.kind}
 	found.read(message, map[string]*string{"name": &r.By, "namespace": &r.Namespace, "detail": &r.Message})
 	switch r.Kind {
+	case RefusalWebhook: // It may write what an admission plugin does.
+		if inner := OfRefusal(r.Message); wrappers.FindStringSubmatch(r.Message)[1] != "" && inner.row().patterns != nil {
+			return inner
+		}
 	case RefusalWebhookDown:
 		r.Webhook = OfWebhook(r.Message)
 	case RefusalQuotaNeeds:
@@ -385,6 +392,8 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 		return text, webhookCommand
 	case r.Kind == RefusalSCC:
 		text = r.constraintAdvice(namespace)
+	case r.IsOfPolicy(), r.Kind == RefusalAutopilot:
+		text = cmp.Or(r.policyAdvice(), text)
 	case len(r.invalidFields()) > 0:
 		text, command = r.correctField()
 	case r.limitedNumber() != "" && r.neverFits() == "":

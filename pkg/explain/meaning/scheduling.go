@@ -235,7 +235,7 @@ var unfits = []unfitRow{
 		yieldsTo:     []UnfitKind{UnfitClaimPending},
 		patterns:     re(`(?i)persistentvolumeclaim "([^"]+)" not found`, `(?i)create the persistentvolumeclaim "([^"]+)"`),
 		text:         "{claim} does not exist",
-		advice:       "create claim {name}, and the pod is scheduled automatically; if the claim is gone for good, {recreate} without its volume",
+		advice:       "create claim {name}, and the pod is scheduled automatically; otherwise {recreate} with the name of a claim that exists, or without the volume",
 		isAboutClaim: true,
 	},
 	{

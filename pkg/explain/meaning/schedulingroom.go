@@ -143,6 +143,9 @@ func selectorAdvice(u *Unfit, _ []Claim) string {
 			text += ": each kubelet sets this label for its node, so give it to no other one"
 		}
 		return text
+	case u.Name != "" && slices.ContainsFunc(u.Labels, controlPlane.MatchString):
+		return "{recreate} without the nodeSelector for nodes of the control plane: a managed one has no such nodes, and since Kubernetes 1.24, others have the label " +
+			"node-role.kubernetes.io/control-plane, with an empty value, in place of node-role.kubernetes.io/master"
 	case u.Name != "":
 		return fmt.Sprintf("correct the nodeSelector %s of the pod template, or %s", u.Name, u.label("that label"))
 	case u.Rule != "":
@@ -150,6 +153,9 @@ func selectorAdvice(u *Unfit, _ []Claim) string {
 	}
 	return "compare nodeSelector and affinity of the pod with the labels of the nodes"
 }
+
+// controlPlane matches the labels of nodes of the control plane.
+var controlPlane = lazyregexp.New(`^node-role\.kubernetes\.io/(?:master|control-plane)$`)
 
 // ofCluster matches the keys of labels that kubelets, clouds and autoscalers set, by what a node is.
 var ofCluster = lazyregexp.New(`^(?:beta\.|topology\.|failure-domain\.beta\.)?kubernetes\.io/|^(?:topology|node|failure-domain\.beta)\.kubernetes\.io/|` +

@@ -34,6 +34,10 @@ const (
 	ErrorAppArmorParser  ErrorKind = "AppArmorParser"  // the node lacks the program that loads profiles of AppArmor
 	ErrorSecurityProfile ErrorKind = "SecurityProfile" // the profile of seccomp or AppArmor is not on the node
 	ErrorMountAtRoot     ErrorKind = "MountAtRoot"     // a volume is mounted at /
+	ErrorPropagation     ErrorKind = "Propagation"     // the mount of a hostPath does not share its mounts, as mountPropagation demands
+	ErrorSysctl          ErrorKind = "Sysctl"          // a sysctl of the pod cannot be set on the node
+	ErrorCapabilities    ErrorKind = "Capabilities"    // the node may not give the container its capabilities
+	ErrorCgroupLimit     ErrorKind = "CgroupLimit"     // the kernel of the node does not accept a limit of the container
 	ErrorShimGone        ErrorKind = "ShimGone"        // the container runtime's process for the container has ended
 )
 
@@ -268,6 +272,40 @@ var setupErrors = []errorRow{
 		advice:   "check memory and processes of the node, for lack of which containerd-shim ends, and the log of containerd there; another node may start it",
 	},
 	{
+		kind:        ErrorPropagation,
+		patterns:    []errorPattern{{"is mounted on", lazyregexp.New(`path "([^"]+)" is mounted on "[^"]+" but it is not a (?:shared|slave)`), nil}},
+		brief:       "mountPropagation",
+		named:       "mountPropagation needs a shared mount, and that of %s on its node is none",
+		text:        "mountPropagation needs a shared mount, and that of its hostPath on its node is none",
+		namedAdvice: "{recreate} without mountPropagation for the volume of %s, or share its mount on the nodes (mount --make-rshared)",
+		advice:      "{recreate} without mountPropagation for the volume, or share its mount on the nodes (mount --make-rshared)",
+	},
+	{
+		kind:        ErrorSysctl,
+		patterns:    []errorPattern{{"write sysctl key", lazyregexp.New(`write sysctl key (\S+): `), nil}},
+		brief:       "sysctl",
+		named:       "sysctl %s cannot be set on its node",
+		text:        "a sysctl of the pod cannot be set on its node",
+		namedAdvice: "{recreate} without %s in sysctls (securityContext of the pod): the kernel of the node does not have it, or not for each pod, or not this value",
+		advice:      "{recreate} without the sysctl (securityContext of the pod): the kernel of the node does not have it, or not for each pod, or not this value",
+	},
+	{
+		kind:     ErrorCapabilities,
+		patterns: []errorPattern{{"unable to apply caps", lazyregexp.New(`unable to apply caps: `), nil}},
+		brief:    "capabilities",
+		text:     "its node may not give it its capabilities",
+		advice:   "{recreate} without capabilities.add (securityContext), or have the pod run on a node that is neither rootless nor in a container, where the runtime may give capabilities",
+	},
+	{
+		kind:        ErrorCgroupLimit,
+		patterns:    []errorPattern{{"/sys/fs/cgroup", lazyregexp.New(`write /sys/fs/cgroup/\S*?((?:cpu|memory|pids|hugetlb)\.[\w.]+): (?:invalid argument|device or resource busy)`), nil}},
+		brief:       "limit not accepted",
+		named:       "the kernel of its node does not accept one of its limits (%s)",
+		text:        "the kernel of its node does not accept one of its limits",
+		namedAdvice: "correct resources.limits for %s: cpu of at least 10m and not above that of the pod, memory in bytes (128Mi, not 128m), huge pages of a size that the node has",
+		advice:      "correct resources.limits: cpu of at least 10m, memory in bytes (128Mi, not 128m), huge pages of a size that the node has",
+	},
+	{
 		kind:     ErrorAppArmorParser,
 		patterns: []errorPattern{{"apparmor_parser", lazyregexp.New(`get apparmor_parser version: exec: "apparmor_parser": executable file not found`), nil}},
 		brief:    "no apparmor_parser",
@@ -330,6 +368,8 @@ func missingPathAdvice(e *KnownError, c Container) string {
 	const create = "DirectoryOrCreate"
 	m := lists.First(c.Mounts, func(m *Mount) bool { return isBelow(e.Subject, m.Directory) })
 	switch {
+	case strings.HasPrefix(e.Subject, "/dev/"):
+		return fmt.Sprintf("have the pod run on a node that has device %[1]s, or load its driver there (modprobe); a directory in the place of %[1]s would not help", e.Subject)
 	case !strings.HasPrefix(e.Subject, "/"):
 		return fmt.Sprintf("find out what removed the directory of %s from the node; a new pod mounts the volume again", e.Subject)
 	case m == nil || m.Type == create:

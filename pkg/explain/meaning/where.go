@@ -105,6 +105,55 @@ func (w *Where) listTags() string {
 	return ""
 }
 
+// nameFaults are the faults that make the name of an image invalid; {1} is the part of the name with the fault.
+var nameFaults = []struct {
+	image *lazyregexp.Regexp
+	text  string
+}{
+	{lazyregexp.New(`(\$\{[^}]*\}?|\$\([^)]*\)?|\$\w+|\{\{.*\}\}|<[^>]*>|%\w+%)`), "nothing replaced the placeholder {1}"},
+	{lazyregexp.New(`^(\w+://)`), "without {1}, as it has no scheme"},
+	{lazyregexp.New(`^$|^[:@]|//`), "the registry, the repository or all of it is empty, as if a variable had no value"},
+	{lazyregexp.New(`[:@]$`), "its tag is empty, as if a variable had no value"},
+	{lazyregexp.New(`(\s)`), "without spaces or line breaks"},
+	{lazyregexp.New(`^[^:@]*?/?([^/:@]*[A-Z][^/:@]*)(?:[:@/]|$)`), "in lowercase, except for the tag"},
+	{lazyregexp.New(`:([^/@]*[^\w./@-][^/@]*)$`), "its tag {1} has characters that are not allowed"},
+}
+
+// NameFault returns the fault of an invalid name of an image, "" if it is unknown.
+func NameFault(image string) string {
+	for _, f := range nameFaults {
+		if found := f.image.FindStringSubmatch(image); found != nil {
+			return wording.Insert(f.text, "{1}", wording.Shorten(strings.Join(found[1:], ""), maxDetail))
+		}
+	}
+	return ""
+}
+
+// moves are repositories that have lost images, and advice on those that were there; {rest} is the rest of the image's name.
+var moves = []struct {
+	image  *lazyregexp.Regexp
+	advice string
+}{
+	{
+		lazyregexp.New(`^(?:docker\.io/)?bitnami/(.+)`),
+		"run an image of another publisher, or docker.io/bitnamilegacy/{rest} for the time being: in 2025, Bitnami moved its images there, where they get no updates",
+	},
+	{lazyregexp.New(`^(?:docker\.io/)?bitnamilegacy/(.+)`), "run an image of another publisher: since 2025, docker.io/bitnamilegacy gets no new versions"},
+	{lazyregexp.New(`^(?:docker\.io/)?(?:library/)?openjdk(?::(.+))?`), "run eclipse-temurin or another build of OpenJDK: docker.io/openjdk gets no new versions"},
+	{lazyregexp.New(`^gcr\.io/kubebuilder/(.+)`), "run quay.io/brancz/{rest}, or a newer version of what needs it: gcr.io/kubebuilder has no images anymore"},
+	{lazyregexp.New(`^k8s\.gcr\.io/(.+)`), "run registry.k8s.io/{rest}: since 2023, k8s.gcr.io gets no new versions"},
+}
+
+// moved returns advice on an image of a repository that has lost images, "" for others.
+func (w *Where) moved() string {
+	for _, m := range moves {
+		if found := m.image.FindStringSubmatch(w.plainImage()); found != nil {
+			return wording.Insert(m.advice, "{rest}", found[1])
+		}
+	}
+	return ""
+}
+
 // loaders are the commands that load an image onto the nodes of local clusters, by the names of these nodes: the format has the image and
 // the name of the cluster.
 var loaders = []struct {

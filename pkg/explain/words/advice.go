@@ -73,7 +73,6 @@ const (
 	FindUpdateRejecter    = "find out whether an admission policy or webhook rejects changes of the Job: this dry run changes nothing, and its error names what rejects it"
 	CheckGarbageCollector = "check whether kube-controller-manager is running: its garbage collector removes the finalizer"
 	CheckPodsLeft         = "check which of its pods are left"
-	CorrectImageName      = "{recreate} with the correct name of the image"
 	RemovePod             = "once it is sure that its containers no longer run, remove the pod's object, so that the Job goes on"
 	DeleteHeld            = "delete the pod, which then counts as failed, so that another one is created"
 )
@@ -101,6 +100,11 @@ const (
 	ReadLogOf            = "read the log of container %s"
 	FixStart             = "if its pods start on other nodes, see what the container runtime logs on this one; otherwise correct command, volumeMounts or securityContext of container %s, whichever the message is about"
 )
+
+// CorrectImageName returns advice on an image whose name is invalid.
+func CorrectImageName(image string) string {
+	return wording.Join(": ", "{recreate} with the correct name of the image", meaning.NameFault(image))
+}
 
 // Tolerate returns advice on pods that a NoExecute taint ends again and again; pinned is the nodeName of the pod template, or "".
 func Tolerate(pinned string) string {

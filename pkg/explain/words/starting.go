@@ -77,6 +77,9 @@ func volumeText(p *explain.Problem) string {
 	case len(p.Start.Claims) == 1 && strings.HasPrefix(p.Start.Trouble.Volume, "pvc-"): // The provisioner has generated the name.
 		return "the volume of its claim " + p.Start.Claims[0].Name
 	}
+	if p.Start.Trouble.NFS != "" {
+		return text + " (NFS " + p.Start.Trouble.NFS + ")"
+	}
 	var names []string
 	for i := range p.Start.Claims {
 		names = append(names, p.Start.Claims[i].Name)
@@ -132,9 +135,10 @@ func NoneStartedText(n int32) string {
 // slowStartText explains why a pod takes long to start.
 func slowStartText(p *explain.Problem, now time.Time) string {
 	if t := p.Start.Trouble; t != nil {
-		text, named := "the pod cannot start because "+t.Text(volumeText(p)), *t
-		if named.Namespace = ""; utf8.RuneCountInString(text) > room(stalled) { // The name says more than its namespace.
-			text = "the pod cannot start because " + named.Text(volumeText(p))
+		text, named, short := "the pod cannot start because "+t.Text(volumeText(p)), *t, *p
+		named.Namespace, named.NFS, short.Start.Trouble = "", "", &named
+		if utf8.RuneCountInString(text) > room(stalled) { // The name says more than its namespace, or its server.
+			text = "the pod cannot start because " + named.Text(volumeText(&short))
 		}
 		return text + ago(explain.TimeOf(t.SeenAt), now)
 	}

@@ -68,7 +68,7 @@ func runsBeside(in *facts.Facts, f *failures.Failure) string {
 		return "" // It waited for the end of the pod that it replaced, or it may have replaced another one.
 	}
 	for _, p := range in.Terminating {
-		if p.Index == f.Pod.Index && p.DeletedAt.Before(f.Pod.StartedAt) && p.Node != "" && !in.Finished() {
+		if p.Name != f.Pod.Name && p.Index == f.Pod.Index && p.DeletedAt.Before(f.Pod.StartedAt) && p.Node != "" && !in.Finished() {
 			return p.Name
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // adviser returns advice on one kind of problem.
@@ -114,7 +115,7 @@ func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	case p.Kind == explain.ProblemCrashLoop && loopRemedy(in, p).Elsewhere:
 		return skip
 	case p.Start.Reason == explain.InvalidImageName:
-		to = "to correct the name of the image, "
+		to = "to correct the name of the image" + wording.InBrackets(meaning.NameFault(p.Image)) + ", "
 	case p.Kind == explain.ProblemImagePull:
 		to = "to run another image, "
 	case p.Kind == explain.ProblemCrashLoop && !isOfTemplate(in, p):
@@ -264,7 +265,11 @@ func objectCommand(in *facts.Facts, t *meaning.Trouble) string {
 		return explain.Kubectl(namespace, "get %s %s", resource, shellWord(t.Name))
 	}
 	if creation := creations[t.Object]; creation != "" {
-		return explain.Kubectl(namespace, creation+"%s", shellWord(t.Name), contents(in, t))
+		flags := contents(in, t)
+		if flags == tlsFiles {
+			creation, flags = "create secret tls %s", " --cert=FILE --key=FILE"
+		}
+		return explain.Kubectl(namespace, creation+"%s", shellWord(t.Name), flags)
 	}
 	return explain.Kubectl(namespace, "get %s", resource)
 }
@@ -279,11 +284,18 @@ func contents(in *facts.Facts, t *meaning.Trouble) (flags string) {
 		return " --from-file=FILE"
 	default:
 		for _, key := range keys {
-			flags += " --from-literal=" + shellWord(key) + "=VALUE"
+			if key.IsFile {
+				flags += " --from-file=" + shellWord(key.Name) + "=FILE"
+				continue
+			}
+			flags += " --from-literal=" + shellWord(key.Name) + "=VALUE"
 		}
 		return flags
 	}
 }
+
+// tlsFiles are the flags with the keys of a certificate, for which kubectl has a command.
+const tlsFiles = " --from-file=tls.crt=FILE --from-file=tls.key=FILE"
 
 // startAdvice returns advice on the obstacle that keeps a pod from starting, "" if there is none beyond the advice for the kind.
 func startAdvice(p *explain.Problem) string {
@@ -291,7 +303,7 @@ func startAdvice(p *explain.Problem) string {
 	case p.Run.Ending != nil:
 		return p.Run.Ending.Advice("")
 	case p.Start.Reason == explain.InvalidImageName:
-		return words.CorrectImageName
+		return words.CorrectImageName(p.Image)
 	case p.Start.Trouble.IsUnbound():
 		return (&meaning.Unfit{Kind: meaning.UnfitClaimUnbound, Name: p.Start.Trouble.Name}).Advice(p.Start.Claims)
 	case p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1:

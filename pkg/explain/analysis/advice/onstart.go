@@ -174,7 +174,7 @@ func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 		command = "kubectl get resourceflavors." + explain.Kueue
 	case kueue.InvalidRequests:
 		command = kubectl(in.Job, "describe limitrange")
-	case kueue.QueueMissing, kueue.NoQueue:
+	case kueue.QueueMissing, kueue.QueueGone, kueue.NoQueue:
 		command = kubectl(in.Job, "get localqueues.%s", explain.Kueue)
 	case kueue.QueueStopped, kueue.QueueInactive:
 		if command = queue; h.QueueKind == "ClusterQueue" {

@@ -20,8 +20,10 @@ func withVolumes(j *batchv1.Job) {
 	spec.Volumes = []corev1.Volume{
 		{Name: "host", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/opt/data/"}}},
 		{Name: "tools", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+		{Name: "nas", VolumeSource: corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: "nas.lan", Path: "/x"}}},
 		{Name: "scripts", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "jobs"}}}},
 	}
+	spec.Containers[0].Env = []corev1.EnvVar{{Name: "SCRIPT", Value: "/scripts/run.sh"}}
 	spec.Containers[0].VolumeMounts = []corev1.VolumeMount{
 		{Name: "host", MountPath: "/host", SubPath: "part"}, {Name: "tools", MountPath: "/tools"}, {Name: "scripts", MountPath: "/scripts"},
 	}
@@ -41,7 +43,7 @@ func TestPodThatDoesNotStartHasAdvice(t *testing.T) {
 	}{
 		"a secret is missing":     {explaintest.PendingPod("CreateContainerConfigError", `secret "none" not found`), nil, "container main cannot be started (CreateContainerConfigError): Secret none in namespace ns does not exist;", "create Secret none in namespace ns; the pod then starts automatically", "kubectl create secret generic none --from-file=FILE -n ns"},
 		"a key is missing":        {explaintest.PendingPod("CreateContainerConfigError", "couldn't find key DB_PASSWORD in Secret ns/db-credentials"), nil, "container main cannot be started (CreateContainerConfigError): Secret db-credentials has no key DB_PASSWORD;", "add key DB_PASSWORD to Secret db-credentials", "kubectl describe secret db-credentials -n ns"},
-		"a config map":            {explaintest.PendingPod("CreateContainerConfigError", `configmap "settings" not found`), nil, "cannot be started", "create ConfigMap settings in namespace ns;", "kubectl create configmap settings --from-file=FILE -n ns"},
+		"a config map":            {explaintest.PendingPod("CreateContainerConfigError", `configmap "jobs" not found`), nil, "cannot be started", "create ConfigMap jobs in namespace ns;", "kubectl create configmap jobs --from-file=run.sh=FILE -n ns"},
 		"a volume not mounted":    {explaintest.PendingPod("CreateContainerConfigError", `cannot find volume "host" to mount into container "main"`), nil, "(CreateContainerConfigError): volume host is not mounted;", "delete the pod, which then counts as failed: the next one mounts its volumes again", "kubectl delete pod train-x -n ns"},
 		"the token of an account": {explaintest.PendingPod("CreateContainerConfigError", `cannot find volume "etl-token-7mdbp" to mount into container "main"`), nil, "volume etl-token-7mdbp, the token of its ServiceAccount, is not mounted;", "this volume has the token of ServiceAccount etl, which may have been deleted or created again: create the account if it does not exist", "kubectl get serviceaccount etl -n ns"},
 		"a full disk":             {explaintest.PendingPod("CreateContainerError", "failed to create containerd container: write /var/lib/containerd/x: no space left on device"), nil, "its node has no disk space left (/var/lib/containerd)", "free disk space on node node-1", "kubectl describe node node-1"},
@@ -69,6 +71,7 @@ func TestPodThatDoesNotStartHasAdvice(t *testing.T) {
 		"a volume that hangs": {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : mount failed: exit status 32: Connection timed out`, time.Minute)}, "its node cannot reach the server of its volume data: “mount failed: exit status 32: Connection timed out”", "check the name of the server", "-"},
 		"a damaged volume":    {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : mount failed: exit status 32: no medium found`, time.Minute)}, "its volume data cannot be mounted: “mount failed: exit status 32: no medium found”", "look for the error in the log of the CSI driver's pod on node node-1", ""},
 		"a secret elsewhere":  {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.MountDevice failed for volume "pvc-93ce" : fetching NodeStageSecretRef storage/csi-rbd failed: kubernetes.io/csi: failed to find the secret csi-rbd in the namespace storage with error: secrets "csi-rbd" not found`, time.Minute)}, "because Secret csi-rbd in namespace storage does not exist; its volume pvc-93ce needs it", "create Secret csi-rbd in namespace storage;", "kubectl create secret generic csi-rbd --from-file=FILE -n storage"},
+		"an NFS volume":       {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `Unable to attach or mount volumes: unmounted volumes=[nas], unattached volumes=[nas]: timed out waiting for the condition`, time.Minute)}, "its volume nas (NFS nas.lan:/x) was not attached or mounted in time", "check whether node node-1 reaches NFS server nas.lan:/x", ""},
 		"a busy volume":       {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.MountDevice failed for volume "pvc-1" : rpc error: code = Internal desc = rbd image pool/vol is still being used`, 2*time.Minute), explaintest.PodEvent("FailedMount", `MountVolume.MountDevice failed for volume "pvc-1" : rpc error: code = Aborted desc = an operation with the given Volume ID 0001 already exists`, time.Minute)}, "because its volume pvc-1 is still in use elsewhere", "wait until the pod that uses the volume has ended", "kubectl get volumeattachments"},
 		"another zone":        {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.NodeAffinity check failed for volume "pv-1" : no matching NodeSelectorTerms`, time.Minute)}, "its volume pv-1 cannot be used on its node", "have the pod run on a node of the volume", "kubectl describe pv pv-1"},
 		"a claim unbound":     {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: error processing PVC ns/train: PVC is not bound`, time.Minute)}, "because its claim train is not bound", "find out why claim train is not bound: its StorageClass, and the provisioner", "kubectl describe pvc train -n ns"},
@@ -93,14 +96,21 @@ func TestPodThatDoesNotStartHasAdvice(t *testing.T) {
 // CLI-06: only refusals of the pod template are a reason to recreate the Job; an outage passes.
 func TestRefusedCreationHasAdvice(t *testing.T) {
 	for message, advice := range map[string]string{
-		`Error creating: Pod "train-x" is invalid: spec.containers[0].image: Required value`:                                  "recreate the Job with a correct spec.containers[0].image",
-		`Error creating: etcdserver: request timed out`:                                                                       "check webhooks on pods, which may be slow",
-		`Error creating: the server is currently unable to handle the request (post pods)`:                                    "check webhooks on pods, which may be slow",
-		`Error creating: pods "train-x" is forbidden: pod rejected: RuntimeClass "gvisor" not found`:                          "create RuntimeClass gvisor",
-		`Error creating: pods "train-x" is forbidden: exceeded quota: team, requested: pods=1, used: pods=1, limited: pods=1`: "wait until other pods of the namespace have ended",
+		`Pod "train-x" is invalid: spec.containers[0].image: Required value`: "recreate the Job with a correct spec.containers[0].image",
+		`etcdserver: request timed out`:                                      "check webhooks on pods, which may be slow",
+		`admission webhook "v.gatekeeper.sh" denied the request: [limits] container <main> has no cpu limit[labels] you must provide labels: {"app", "team"}`: "recreate the Job with resources.limits.cpu for container main and the labels app and team in the metadata of the pod template, or have the constraint limits changed",
+		`admission webhook "v.kyverno.svc" denied the request: Policy signed failed: failed to verify image train:1: no signatures found`:                     "recreate the Job with a version of image train:1 (container main) that is signed with a key that the policy signed trusts",
+		`admission webhook "vault.hashicorp.com" denied the request: failed to find service account volume mount`:                                             "recreate the Job with automountServiceAccountToken: true (the pod template has false), as the agent logs in with the token of its ServiceAccount default",
+		`admission webhook "w.io" denied the request: pods "x" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot != true (pod must set x)`: "recreate the Job with runAsNonRoot: true in the securityContext",
+		`admission webhook "w.io" denied the request: invalid value of acme.io/cpu`:                                                                           "recreate the Job with another value of annotation acme.io/cpu in the pod template, or have the webhook w.io changed",
+		`pods "train-x" is forbidden: ValidatingAdmissionPolicy 'p' denied request: failed expression: object.spec.priority < 1000`:                           "recreate the Job with another spec.priority in the pod template",
+		`pods "train-x" is forbidden: exceeded quota: team, requested: pods=1, used: pods=1, limited: pods=1`:                                                 "wait until other pods of the namespace have ended",
 	} {
-		f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) { j.Status.Active, j.Status.Ready = 0, ptr.To[int32](0) }))
-		f.Events = []input.Event{explaintest.JobEvent("FailedCreate", message, 3, time.Minute)}
+		f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
+			j.Status.Active, j.Status.Ready, j.Spec.Template.Spec.AutomountServiceAccountToken = 0, ptr.To[int32](0), ptr.To(false)
+			j.Spec.Template.Annotations = map[string]string{"acme.io/cpu": "1 core"}
+		}))
+		f.Events = []input.Event{explaintest.JobEvent("FailedCreate", "Error creating: "+message, 3, time.Minute)}
 		if r := explaintest.Report(f); len(r.Advice) != 1 || !strings.HasPrefix(r.Advice[0].Text, advice) {
 			t.Errorf("%s: %+v", message, r.Advice)
 		}
@@ -117,7 +127,7 @@ func TestInvalidFieldIsComparedWithTheTemplate(t *testing.T) {
 		"spec.initContainers[1].lifecycle: Forbidden: " + notSet:                            {"the API server rejects field spec.initContainers[1].lifecycle (not in the pod template). May not be set", "find the webhook that adds spec.initContainers[1] to pods"},
 		"spec.containers[1].image: Required value":                                          {"rejects field spec.containers[1].image (not in the pod template): Required value", "find the webhook that adds spec.containers[1] to pods"},
 		"spec.containers[0].lifecycle: Forbidden: no":                                       {"rejects field spec.containers[0].lifecycle (not in the pod template): no", "find the webhook"},
-		`spec.volumes[3].name: Duplicate value: "host"`:                                     {`rejects field spec.volumes[3].name (not in the pod template): Duplicate value: "host"`, "find the webhook that adds spec.volumes[3]"},
+		`spec.volumes[4].name: Duplicate value: "host"`:                                     {`rejects field spec.volumes[4].name (not in the pod template): Duplicate value: "host"`, "find the webhook that adds spec.volumes[4]"},
 		`spec.containers[0].volumeMounts[5].name: Not found: "vault"`:                       {`spec.containers[0].volumeMounts[5].name (not in the pod template): Not found: "vault"`, "find the webhook"},
 		`spec.containers[0].volumeMounts[0].name: Not found: "host"`:                        {`the API server rejects the pod template as invalid: spec.containers[0].volumeMounts[0].name: Not found: "host"`, ofTemplate},
 		"spec.containers[0].image: Required value":                                          {"the API server rejects the pod template as invalid: spec.containers[0].image: Required value", ofTemplate},

@@ -3,6 +3,7 @@ package facts
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -128,13 +129,29 @@ func Account(in *Facts) string { return cmp.Or(in.Spec.Template.Spec.ServiceAcco
 
 // WhereOf returns what the Job's template has about pods that do not start, and about the image of a container.
 func WhereOf(in *Facts, image string) meaning.Where {
-	w := meaning.Where{Image: image, Account: Account(in), BySpec: len(in.Spec.Template.Spec.ImagePullSecrets) > 0}
-	for i := range in.Spec.Template.Spec.Volumes {
-		if csi := in.Spec.Template.Spec.Volumes[i].CSI; csi != nil {
+	spec := &in.Spec.Template.Spec
+	w := meaning.Where{Image: image, Account: Account(in), BySpec: len(spec.ImagePullSecrets) > 0}
+	for i := range spec.Volumes {
+		if csi := spec.Volumes[i].CSI; csi != nil {
 			w.Store = cmp.Or(csi.VolumeAttributes["secretProviderClass"], w.Store)
 		}
 	}
 	return w
+}
+
+// TemplateOf returns what advice on refused pods depends on.
+func TemplateOf(in *Facts) meaning.PodTemplate {
+	spec := &in.Spec.Template.Spec
+	t := meaning.PodTemplate{
+		Account: Account(in), NoToken: !ptr.Deref(spec.AutomountServiceAccountToken, true), Annotations: slices.Sorted(maps.Keys(in.Spec.Template.Annotations)),
+	}
+	for i, c := range spec.InitContainers {
+		t.Containers = append(t.Containers, meaning.PodPart{Name: c.Name, Image: c.Image, Path: fmt.Sprintf("initContainers/%d", i)})
+	}
+	for i, c := range spec.Containers {
+		t.Containers = append(t.Containers, meaning.PodPart{Name: c.Name, Image: c.Image, Path: fmt.Sprintf("containers/%d", i)})
+	}
+	return t
 }
 
 // UsesNodeDNS reports whether the pods use the DNS of their node, not that of the cluster.
@@ -179,39 +196,6 @@ func (in *Facts) Secrets(name string) (names []string) {
 		}
 	}
 	return names
-}
-
-// KeysOf returns the keys that variables of the Job's template take from a Secret or ConfigMap, nil if a container or a volume takes all of it.
-func KeysOf(in *Facts, kind, name string) (keys []string) {
-	spec := &in.Spec.Template.Spec
-	if slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
-		return kind == "Secret" && v.Secret != nil && v.Secret.SecretName == name || kind == "ConfigMap" && v.ConfigMap != nil && v.ConfigMap.Name == name
-	}) {
-		return nil
-	}
-	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
-		if slices.Contains(EnvSources(in, c.Name), kind+" "+name) {
-			return nil
-		}
-		for i := range c.Env {
-			if key := keyOf(c.Env[i].ValueFrom, kind, name); key != "" && !slices.Contains(keys, key) {
-				keys = append(keys, key)
-			}
-		}
-	}
-	return keys
-}
-
-// keyOf returns the key of a Secret or ConfigMap from which a variable has its value, "" for other sources.
-func keyOf(from *corev1.EnvVarSource, kind, name string) string {
-	switch {
-	case from == nil:
-	case kind == "Secret" && from.SecretKeyRef != nil && from.SecretKeyRef.Name == name:
-		return from.SecretKeyRef.Key
-	case kind == "ConfigMap" && from.ConfigMapKeyRef != nil && from.ConfigMapKeyRef.Name == name:
-		return from.ConfigMapKeyRef.Key
-	}
-	return ""
 }
 
 // Variables returns the environment variables of a container of the Job's template (env).

@@ -166,6 +166,8 @@ func addVolume(in *facts.Facts, p *explain.Problem) {
 	case v.PersistentVolumeClaim != nil:
 		others := func(c meaning.Claim) bool { return c.Name != v.PersistentVolumeClaim.ClaimName }
 		p.Start.Claims = slices.DeleteFunc(claimsOf(in, p.Pods[0]), others)
+	case v.NFS != nil:
+		t.NFS = v.NFS.Server + ":" + v.NFS.Path
 	case v.CSI != nil:
 		t.Class = v.CSI.VolumeAttributes["secretProviderClass"]
 	case t.Kind != meaning.KeyMissing:
@@ -173,5 +175,7 @@ func addVolume(in *facts.Facts, p *explain.Problem) {
 		t.Name = v.ConfigMap.Name
 	case v.Secret != nil:
 		t.Name = v.Secret.SecretName
+	case v.Projected != nil:
+		t.Name = facts.SourceOf(v, t.Object, t.Key)
 	}
 }
