@@ -121,6 +121,9 @@ type Advice struct {
 	OfOwner bool `json:"ofOwner,omitempty"`
 	// OfSource is set if the advice is to change what a tool or an owner creates the Job from.
 	OfSource bool `json:"-"`
+	// OfTemplate is set if it changes the pod template, Elsewhere if the cause is most likely not there.
+	OfTemplate bool `json:"-"`
+	Elsewhere  bool `json:"-"`
 	// WhatIf is the effect that the Policies would have had; nil if it is unknown, or would have been no gain.
 	WhatIf *WhatIf `json:"whatIf,omitempty"`
 }

@@ -130,6 +130,20 @@ func LogTargetsWithOutput(given input.Input, o explain.Options, n int) []input.L
 	return targets
 }
 
+// LogTargetsBeside returns the container that failed beside that of the first of the LogTargets, unless these are n.
+func LogTargetsBeside(given input.Input, o explain.Options, n int) []input.LogTarget {
+	in := facts.Of(given)
+	failed := failures.Find(in, o)
+	if len(failed.Examples) == 0 || len(logTargets(in, o, n)) >= n {
+		return nil
+	}
+	pod, others := failed.Examples[0].Pod, failed.Examples[0].Others()
+	if len(others) == 0 || others[0].NeverStarted() {
+		return nil
+	}
+	return []input.LogTarget{{Pod: pod.Name, Container: others[0].Name, Restarts: others[0].Restarts}}
+}
+
 func logTargets(in *facts.Facts, o explain.Options, n int) []input.LogTarget {
 	var targets []input.LogTarget
 	add := func(p *input.Pod, c *input.Container) {

@@ -133,8 +133,11 @@ func onRun(r *explain.CronJobReport, run *explain.OwnedRun) []explain.Advice {
 	}
 	out := onTemplate(r, run)
 	if run.State == explain.OwnedFailed && r.Next != nil && r.Next.Sub(r.ObservedAt.Time) >= farStart {
-		name := explain.ShellWord(r.Name)
-		out = append(out, one(words.TryTemplate, kubectl(r, "create job %[1]s-try --from=cronjob/%[1]s", name))...)
+		name, text := explain.ShellWord(r.Name), words.TryTemplate
+		if isElsewhere(run) {
+			text = words.TryAgain
+		}
+		out = append(out, one(text, kubectl(r, "create job %[1]s-try --from=cronjob/%[1]s", name))...)
 	}
 	return out
 }
@@ -169,8 +172,11 @@ func onOverlap(r *explain.CronJobReport) (out []explain.Advice) {
 	return append(out, patch(r, words.AllowReplacement, `{"spec":{"concurrencyPolicy":"Replace"}}`)...)
 }
 
-// onTemplate returns the advice on the cause of a Job, and to correct the template: a newer Job would have the same problem. A
-// suspended Job only waits.
+// isElsewhere reports whether the cause of a run is most likely not in the template.
+func isElsewhere(run *explain.OwnedRun) bool { return run.Fix != nil && run.Fix.Elsewhere }
+
+// onTemplate returns the advice on the cause of a Job, and to correct the template, unless the cause is elsewhere: a newer Job would have the
+// same problem. A suspended Job only waits.
 func onTemplate(r *explain.CronJobReport, run *explain.OwnedRun) (out []explain.Advice) {
 	if run.Fix != nil {
 		out = []explain.Advice{*run.Fix}
@@ -178,10 +184,14 @@ func onTemplate(r *explain.CronJobReport, run *explain.OwnedRun) (out []explain.
 	if run.Logs != nil {
 		out = append(out, *run.Logs)
 	}
-	if run.State == explain.OwnedSuspended {
+	text := words.CorrectRunTemplate
+	if run.Fix != nil && run.Fix.OfTemplate {
+		text = words.ChangeRunTemplate
+	}
+	if run.State == explain.OwnedSuspended || isElsewhere(run) {
 		return out
 	}
-	return append(out, edit(r, words.CorrectRunTemplate)...)
+	return append(out, edit(r, text)...)
 }
 
 func onMissedStart(r *explain.CronJobReport) []explain.Advice {

@@ -192,7 +192,8 @@ func (e *PodEvents) AddTo(in *input.Input) {
 	}
 }
 
-// readLogs reads the ends of the logs that may say why containers failed. After an error, it reads no more.
+// readLogs reads the ends of the logs that may say why containers failed, and, if the first has nothing, that of a container that failed beside
+// it.
 func (r *Reader) readLogs(ctx context.Context, in *input.Input) {
 	if r.options.LogLines <= 0 {
 		return
@@ -201,8 +202,11 @@ func (r *Reader) readLogs(ctx context.Context, in *input.Input) {
 	if !r.options.WithoutPodEvents { // It is about one Job.
 		targets = analysis.LogTargetsWithOutput
 	}
-	if r.readTails(ctx, in, targets) && slices.ContainsFunc(in.Logs, func(tail input.LogTail) bool { return meaning.Collides(meaning.LastLine(tail.Lines)) }) {
+	switch complete := r.readTails(ctx, in, targets); {
+	case complete && slices.ContainsFunc(in.Logs, func(tail input.LogTail) bool { return meaning.Collides(meaning.LastLine(tail.Lines)) }):
 		r.readTails(ctx, in, targets) // The first attempt says what the retries do not.
+	case complete && (len(in.Logs) > 0 && in.Logs[0].IsEmpty() || slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.OfLogs() })):
+		r.readTails(ctx, in, analysis.LogTargetsBeside)
 	}
 }
 
@@ -213,7 +217,8 @@ func (r *Reader) AddOutput(ctx context.Context, in *input.Input) {
 	}
 }
 
-// readTails reads the targets that have not been read yet. It reports whether there was no error.
+// readTails reads the targets that have not been read yet. It reports whether the logs that exist could be read: after another error, it
+// reads no more.
 func (r *Reader) readTails(ctx context.Context, in *input.Input, targets func(input.Input, explain.Options, int) []input.LogTarget) bool {
 	for _, target := range targets(*in, r.options.Report, MaxLogs) {
 		if slices.ContainsFunc(in.Logs, func(tail input.LogTail) bool { return tail.Pod == target.Pod && tail.Container == target.Container }) {
@@ -226,6 +231,9 @@ func (r *Reader) readTails(ctx context.Context, in *input.Input, targets func(in
 		if err != nil {
 			if gap := LogGap(ctx, r.client, in.Job.Namespace, in.Pods, target, err); gap != nil {
 				in.Gaps = append(in.Gaps, *gap)
+			}
+			if kube.IsNotFound(err) || apierrors.IsBadRequest(err) { // This log is not there, others may be.
+				continue
 			}
 			return false
 		}

@@ -20,7 +20,7 @@ type Clue struct {
 // the status of a response, or a server that fails. What a program itself advises is better than one of the weakClues.
 var (
 	clues = []func(*Clue, *Container) Remedy{
-		inTemplate(namedField), brokenCode, inTemplate(wrongValue), askedFor, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, askedLate,
+		inTemplate(namedField), inTemplate(otherUser), askedVault, askedAccess, brokenCode, inTemplate(wrongValue), askedFor, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, askedLate,
 	}
 	weakClues = []func(*Clue, *Container) Remedy{inTemplate(namedValue), inTemplate(undefinedInScript), namedServer, faultyCode}
 )
@@ -60,10 +60,13 @@ func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
 	if out := e.ofPeer(q, &c); out.Text != "" {
 		return out
 	}
+	if out := e.ofAccess(q, &c); out.Text != "" {
+		return out
+	}
 	if slices.Contains(local, e.Kind) && serverError.MatchString(q.Words) { // The server has no space, or no memory.
 		return failedServer(q, &c)
 	}
-	return Remedy{Text: wording.Join("; ", e.Advice(c), q.Other(e, c)), OfTemplate: e.IsOfTemplate(), Elsewhere: e.IsElsewhere()}
+	return Remedy{Text: wording.Join("; ", e.Advice(c), q.Other(e, c)), OfTemplate: e.IsOfTemplate() || e.ofToken(&c), Elsewhere: e.IsElsewhere() && !e.ofToken(&c)}
 }
 
 // Other returns advice on the words of a log if they are about another error than the known one, which is decisive: a command that does
@@ -146,13 +149,16 @@ func (q *Clue) ownAdvice() string {
 func askedFor(q *Clue, c *Container) Remedy  { return q.phraseIn(asks, c) }
 func askedLate(q *Clue, c *Container) Remedy { return q.phraseIn(lateAsks, c) }
 
+// askedAccess is the clue of a phrase about access, or of a tool that changes clusters.
+func askedAccess(q *Clue, c *Container) Remedy { return q.phraseIn(accessAsks, c) }
+
 // phraseIn returns the advice on the first of the phrases that the error has, and the server whose log that names. Another image is set in
 // the pod template, values of a chart and servers are not.
 func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
 	for i := range list {
 		if m := list[i].phrase.FindStringSubmatch(q.Words); m != nil {
 			of, _ := q.server(c)
-			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", c.inputs(), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText()}
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", c.inputs(), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{token}", c.tokenAdvice()}
 			groups := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
 			for n, group := range groups {
 				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
@@ -180,6 +186,19 @@ func namedField(q *Clue, c *Container) string {
 	}
 	text := variableAdvice(&KnownError{Subject: strings.ToUpper(field)}, *c)
 	return text + "; settings of Pydantic come from variables, some with a prefix before their names"
+}
+
+// ownerID matches what programs say about the user that they want to be, in a log.
+var ownerID = lazyregexp.New(`(?i)\b(?:owner id of \S+|web server user): (\w+)`)
+
+// otherUser is the clue of a program that has to run as the user who owns its files.
+func otherUser(q *Clue, c *Container) string {
+	for _, line := range append(slices.Clone(q.Log), q.Words) {
+		if user := ownerID.Group(line); user != "" {
+			return fmt.Sprintf("run container %s as the user who owns the files, %s, by its ID in runAsUser of the securityContext", c.Name, user)
+		}
+	}
+	return ""
 }
 
 // reference matches a reference to a variable in the value of another.
@@ -335,7 +354,7 @@ var status = lazyregexp.New(`(?i)\b(?:status(?:[ _]?code)?|response(?: code)?(?:
 // statuses say what to do about a status: "{server}" is the server, or "the server".
 var statuses = map[string]string{
 	"400": refusedRequest, "405": unsupported, "422": refusedRequest, "501": unsupported,
-	"401": "check the credentials that {server} does not accept: {credentials}", "403": "have {server} allow this to the account that the program logs in with: {credentials}",
+	"401": "check the credentials that {server} does not accept: {credentials}", "403": "have {server} allow this to the user as whom the program logs in: {credentials}",
 	"404": "correct {address}, as {server} does not have what the program asks for, or use an image that fits its version", "410": "correct {address}, as {server} no longer has what the program asks for",
 	"409": "find out what exists at {server} already, and have the program accept it or use another name", "429": "wait until {server} accepts requests again, or send fewer of them",
 }

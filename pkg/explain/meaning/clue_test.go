@@ -79,7 +79,7 @@ func TestErrorOfAServerIsSoughtThere(t *testing.T) {
 		{&only, "curl: (22) The requested URL returned error: 503", "GET http://web.shop:80/ returned error: 503", "web.shop:80", "read the log of web.shop:80"},
 		{&Container{Name: "main", Variables: []Variable{{Name: "MODEL_URL", Value: "http://model.ml.svc"}}}, "RuntimeError: model has no attribute 'x'", "", "", "correct the input that the program does not expect"},
 		{&only, "sqlite3.OperationalError: database is locked", "", "", ""},
-		{&only, "redis: connection lost", "", "", "check whether the program reaches its server"},
+		{&only, "User: arn:aws:sts::1:assumed-role/nodes/i-0a is not authorized to perform: ecr:X on resource: y", "", "", "so the program asks as role nodes of its node"},
 		{&only, "could not connect to https://huggingface.co/x", "", "", "outside of the cluster"},
 	} {
 		q, how := &Clue{Words: tc.words, Log: strings.Split(tc.log, "\n")}, Remedy{}

@@ -25,6 +25,8 @@ type Container struct {
 	Secrets []string
 	Mounts  []Mount
 	Account string
+	// NoToken reports whether the pod template keeps the token of the ServiceAccount out of the pod.
+	NoToken bool
 	// Namespace is the namespace of the pod, and TriesAgain reports whether the Job has not ended, so that its program runs again.
 	Namespace  string
 	TriesAgain bool

@@ -343,8 +343,8 @@ func knownError(code int32, line string, rows []errorRow) *KnownError {
 	known := &KnownError{Kind: found.kind, Subject: strings.Join(named, ":")}
 	if found.subject != nil && known.Subject == "" {
 		line = strings.NewReplacer("ipv4:", "", "ipv6:", "").Replace(line[len(placeInScript.FindString(line)):]) // of gRPC
-		if known.Subject = strings.TrimRight(found.subject.Group(line), "."); sourceLine.MatchString(known.Subject) {
-			known.Subject = ""
+		if known.Subject = strings.TrimRight(found.subject.Group(line), "."); sourceLine.MatchString(known.Subject) || strings.HasPrefix(known.Subject, "0.0.0.0") {
+			known.Subject = "" // It listens there.
 		}
 	}
 	if found.read != nil {

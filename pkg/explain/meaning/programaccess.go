@@ -11,9 +11,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// Access is a request that the API server denied to a program.
+// Access is a request that the API server, or a cloud, denied to a program.
 type Access struct {
-	// Namespace and Account name a ServiceAccount; User is the name of another user.
+	// Namespace and Account name a ServiceAccount; User is the name of another user, or of an identity of a cloud, which has no Verb.
 	Namespace string `json:"accountNamespace,omitempty"`
 	Account   string `json:"account,omitempty"`
 	User      string `json:"user,omitempty"`
@@ -27,10 +27,38 @@ type Access struct {
 // denied matches the message of the API server, with its quotes escaped or removed, and that of releases before 1.12.
 var denied = lazyregexp.New(`User \\?"?([^\s"\\]+)\\?"? cannot ([a-z]+) (?:resource \\?"?([-.a-z0-9]+)(/[a-z]+)?\\?"? in API group \\?"?([-.a-z0-9]*?)\\?"?|([-.a-z0-9]+)(/[a-z]+)?)(?: in the namespace \\?"?([-a-z0-9]+)| at the cluster scope|$)`)
 
-// readAccess sets the request that the API server denied, and describes it as the subject.
+var (
+	// granting matches the message of the API server about a role with rights that its creator does not have.
+	granting = lazyregexp.New(`user \\?"(?:system:serviceaccount:([^":\\]+):)?([^"\\]+)\\?".* is attempting to grant RBAC permissions`)
+	// identity matches the identity of a cloud in a message about its rights, and ofNode a role of AWS that a pod has from its node:
+	// the session has the name of an instance.
+	identity = lazyregexp.New(`(?i)\bUser: (arn:\S+) is not authorized|\b(\S+@\S+\.gserviceaccount\.com) does not have|\bthe (client '[^']+')`)
+	ofNode   = lazyregexp.New(`:assumed-role/([^/\s]+)/i-[0-9a-f]+$`)
+	roleName = lazyregexp.New(`:(?:assumed-)?((?:role|user)/[^/\s]+)`)
+)
+
+const (
+	// verbGrant is the verb of an Access that no rule for the resource allows, and anonymous the user of requests without credentials.
+	verbGrant = "grant"
+	anonymous = "system:anonymous"
+)
+
+// HasRule reports whether a rule of a Role for the user and the resource allows the request, and should.
+func (a *Access) HasRule() bool { return a.Verb != "" && a.Verb != verbGrant && a.User != anonymous }
+
+// readAccess sets the request that the API server or a cloud denied, and describes that of the API server as the subject.
 func readAccess(e *KnownError, line string) {
+	if m := granting.FindStringSubmatch(line); m != nil {
+		a := Access{Namespace: m[1], Account: m[2], Verb: verbGrant, Resource: "RBAC permissions that it does not have", In: m[1]}
+		if m[1] == "" {
+			a.User, a.Account = m[2], ""
+		}
+		e.describeAccess(a)
+		return
+	}
 	m := denied.FindStringSubmatch(line)
 	if m == nil {
+		e.Access.User = identity.Group(line)
 		return
 	}
 	a := Access{Verb: m[2], Resource: wording.Join(".", m[3]+m[6], m[5]) + m[4] + m[7], In: m[8]}
@@ -42,9 +70,15 @@ func readAccess(e *KnownError, line string) {
 	e.describeAccess(a)
 }
 
-// addAccess adds the resources of the other requests in these lines that the API server denied to the same account, with the same
+// vagueForbidden is the subject of an error that has no more than the status of the response.
+const vagueForbidden = "403 Forbidden"
+
+// addAccess adds the request that the API server denied to an error that has only its status, and the resources of the other requests in these lines that the API server denied to the same account, with the same
 // verb and in the same namespace.
 func (e *KnownError) addAccess(lines []string) {
+	for i := len(lines) - 1; i >= 0 && e.Kind == ErrorForbidden && e.Subject == vagueForbidden; i-- {
+		readAccess(e, lines[i])
+	}
 	var resources []string
 	for _, line := range lines {
 		var other KnownError
@@ -88,54 +122,124 @@ func (a *Access) resources() string { return wording.Enumerate(strings.Split(a.R
 // forbiddenAdvice names the Role that the program lacks.
 func forbiddenAdvice(e *KnownError, c Container) string {
 	a := &e.Access
-	if a.Verb == "" {
-		return cloudAdvice(e.Subject, c)
-	}
-	who, role, where := "user "+a.User, "a ClusterRole", " in the whole cluster"
+	who, or, role, where := "user "+a.User, "give the program a kubeconfig of a user who may"+wording.InBrackets(c.fixedMounts()), "a ClusterRole", " in the whole cluster"
 	if a.Account != "" {
-		who = "ServiceAccount " + a.Account
+		who, or = "ServiceAccount "+a.Account, "set serviceAccountName to an account that may"
+	}
+	if a.Account == c.Account {
+		who = c.accountText()
 	}
 	if a.In != "" {
 		role, where = "a Role", " in namespace "+a.In
 	}
-	return fmt.Sprintf("allow %s to %s %s%s with %s, or set serviceAccountName to an account that may", who, a.Verb, a.resources(), where, role)
+	switch {
+	case a.Verb == "":
+		return e.cloudAdvice(c)
+	case a.Verb == verbGrant:
+		return fmt.Sprintf("give %s itself the permissions that it grants, which the message lists, or the verb escalate (bind for a binding) on roles and clusterroles", who)
+	case a.User == anonymous:
+		return c.tokenAdvice()
+	}
+	return fmt.Sprintf("allow %s to %s %s%s with %s, or %s", who, a.Verb, a.resources(), where, role, or)
+}
+
+// defaultAccount is the ServiceAccount of pods that name none.
+const defaultAccount = "default"
+
+// account returns the ServiceAccount of the pod.
+func (c *Container) account() string { return cmp.Or(c.Account, defaultAccount) }
+
+// accountText names the ServiceAccount of the pod, and why it has that.
+func (c *Container) accountText() string {
+	if c.account() == defaultAccount {
+		return "ServiceAccount default, which the pod has as its template names no other,"
+	}
+	return "ServiceAccount " + c.Account
+}
+
+// tokenDir is the folder of the token of a ServiceAccount.
+const tokenDir = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+// tokenAdvice returns advice on a program that asks the API server without a token.
+func (c *Container) tokenAdvice() string {
+	if c.NoToken {
+		return fmt.Sprintf("set automountServiceAccountToken to true in the pod template, where it is false: without that, the pod has no token of ServiceAccount %s to ask the API server with", c.account())
+	}
+	return fmt.Sprintf("have the program send the token of ServiceAccount %s (%s/token; automountServiceAccountToken of the account must not be false), or give it a kubeconfig", c.account(), tokenDir)
+}
+
+// identityAdvice names the identity of a cloud that lacks a permission, "" if it is unknown.
+func (e *KnownError) identityAdvice(c Container) string {
+	who := cmp.Or(strings.Replace(roleName.Group(e.Access.User), "/", " ", 1), e.Access.User)
+	switch role := ofNode.Group(e.Access.User); {
+	case who == "":
+		return ""
+	case role != "" && c.account() == defaultAccount:
+		return fmt.Sprintf("set serviceAccountName to a ServiceAccount with a role that may %s (EKS Pod Identity, or annotation eks.amazonaws.com/role-arn): the pod has none, so the program asks as role %s of its node", e.Subject, role)
+	case role != "":
+		return fmt.Sprintf("give ServiceAccount %s a role that may %s (EKS Pod Identity, or annotation eks.amazonaws.com/role-arn): it has none, so the program asks as role %s of its node", c.account(), e.Subject, role)
+	}
+	return fmt.Sprintf("allow %s to %s, as which the program asks%s", e.Subject, who, wording.InBrackets(cmp.Or(c.credentials(), "ServiceAccount "+c.account())))
 }
 
 // cloudAdvice names the account that lacks a permission of a cloud, or of another server.
-func cloudAdvice(action string, c Container) string {
-	account := "the account of the program's credentials" + wording.InBrackets(c.credentials())
+func (e *KnownError) cloudAdvice(c Container) string {
+	action, account := e.Subject, "the account of the program's credentials"+wording.InBrackets(c.credentials())
+	if text := e.identityAdvice(c); text != "" {
+		return text
+	}
 	if m := apiPath.FindStringSubmatch(action); m != nil {
 		role, where := "a ClusterRole", "in all namespaces"
 		if m[2] != "" {
 			role, where = "a Role", "in namespace "+m[2]
 		}
-		return fmt.Sprintf("allow ServiceAccount %s what the program does with %s %s, by %s and its binding, or set serviceAccountName to an account that may", cmp.Or(c.Account, "default"), wording.Join(".", m[3], m[1]), where, role)
+		return fmt.Sprintf("allow %s what the program does with %s %s, by %s and its binding, or set serviceAccountName to an account that may", c.accountText(), wording.Join(".", m[3], m[1]), where, role)
 	}
 	switch {
 	case action == assumeRole:
-		return fmt.Sprintf("have the trust policy of the IAM role allow ServiceAccount %s of this namespace, and check its annotation eks.amazonaws.com/role-arn", cmp.Or(c.Account, "default"))
+		return fmt.Sprintf("have the trust policy of the IAM role allow ServiceAccount %s of this namespace, and check its annotation eks.amazonaws.com/role-arn", c.account())
+	case action == impersonation:
+		return fmt.Sprintf("bind role iam.workloadIdentityUser on the Google service account to ServiceAccount %s (member PROJECT.svc.id.goog[%s/%s]), and check its annotation iam.gke.io/gcp-service-account", c.account(), c.Namespace, c.account())
 	case actionName.MatchString(action):
-		return fmt.Sprintf("allow %s to the identity that ServiceAccount %s has in the cloud, or to %s", action, cmp.Or(c.Account, "default"), account)
+		return fmt.Sprintf("allow %s to the identity that ServiceAccount %s has in the cloud, or to %s", action, c.account(), account)
 	}
-	return "give the permission to " + account + ", or have the program use another one"
+	where := ""
+	if all := c.peers(); len(all) == 1 {
+		where = " at " + all[0].name()
+	}
+	return "give the permission" + where + " to " + account + ", or have the program use another one"
 }
 
-// assumeRole is the action with which a pod becomes an IAM role.
-const assumeRole = "sts:AssumeRoleWithWebIdentity"
+// assumeRole and impersonation are the actions with which a pod becomes an IAM role, or a service account of Google.
+const (
+	assumeRole    = "sts:AssumeRoleWithWebIdentity"
+	impersonation = "iam.serviceAccounts.getAccessToken"
+)
 
 // apiPath matches the URL of objects at an API server: their group, their namespace if it is of one, and their resource.
 var apiPath = lazyregexp.New(`^https://[^/]+/api(?:/v1|s/([a-z0-9.-]+)/v\d\w*)/(?:namespaces/([a-z0-9-]+)/)?([a-z]+)`)
 
+// IsOfObjects reports whether the API server denied a request that the error shows by its URL only.
+func (e *KnownError) IsOfObjects() bool {
+	return e.Kind == ErrorForbidden && apiPath.MatchString(e.Subject)
+}
+
 // actionName matches the name of an action of a cloud.
-var actionName = lazyregexp.New(`^[\w-]+:\w+$|^[\w-]+(?:\.[\w-]+){2,}$`)
+var actionName = lazyregexp.New(`^[\w-]+:\w+$|^(?:[A-Z][a-z0-9]+){2,}$|^[\w-]+(?:\.[\w-]+){2,}$`)
 
 // authenticationText returns the program's own words if the subject has them, or the account that was not accepted.
 func authenticationText(subject string) string {
+	if subject == notLoggedIn {
+		return "the API server does not accept its credentials (Unauthorized)"
+	}
 	if subject == "" || strings.Contains(subject, " ") {
 		return cmp.Or(strings.ReplaceAll(subject, `\`, ""), "authentication failed")
 	}
 	return "authentication failed (" + subject + ")"
 }
+
+// notLoggedIn is a part of the words of kubectl about a token or certificate that the API server does not accept.
+const notLoggedIn = "logged in to the server"
 
 // noPassword matches the message of a server or client about a password that is missing or empty.
 var noPassword = lazyregexp.New(`(?i)no password|using password: NO|password must be|empty password|without a password`)
@@ -158,6 +262,8 @@ func authenticationAdvice(e *KnownError, c Container) string {
 		text = "check whether the user is the one that the program should use, then its password" + wording.InBrackets(c.credentials()) + "; a database keeps the password that it was created with"
 	case strings.Contains(strings.ToLower(e.Subject), "for user"):
 		text += "; a database keeps the password that it was created with"
+	case e.Subject == notLoggedIn:
+		text = fmt.Sprintf("check the kubeconfig with which the program asks the API server%s, or else the token of ServiceAccount %s: whether it is mounted, and neither expired nor from another cluster", wording.InBrackets(c.fixedMounts()), c.account())
 	case strings.HasSuffix(e.Subject, onlyUnauthorized):
 		text = fmt.Sprintf("if the API server said so, check the token of ServiceAccount %s: whether it is mounted, and neither expired nor from another cluster; otherwise %s", c.Account, text)
 	}
@@ -227,7 +333,7 @@ var accessErrors = []errorRow{
 			{"fatal: could not read", lazyregexp.New(`could not read (?:Username|Password) for '([^']+)'`), nil},
 			{"401", lazyregexp.New(`(?i)\b401\b.*\bunauthorized(?: for url: (\S+))?|returned error: 401\b`), nil},
 			{"unauthorized", lazyregexp.New(`: Unauthorized$|"(?:err|error)": ?"(?:[^"]*: )?Unauthorized"`), nil},
-			{"unauthorized", lazyregexp.New(`logged in to the server \(Unauthorized\)|(?i:unauthorized: authentication required)`), nil},
+			{"unauthorized", lazyregexp.New(`(logged in to the server) \(Unauthorized\)|(?i:unauthorized: authentication required)`), nil},
 			{"signature we calculated", lazyregexp.New(`((?i:the )?request signature we calculated does not match the signature you provided)`), nil},
 			{"an error occurred (", lazyregexp.New(`An error occurred \((ExpiredToken|ExpiredTokenException|InvalidClientTokenId|InvalidAccessKeyId|SignatureDoesNotMatch|UnrecognizedClientException)\)`), nil},
 			{"token ", lazyregexp.New(`(?i)(?:^|[:'] ?)((?:the )?token (?:has |is )?(?:been )?(?:expired|revoked)(?: or revoked)?)\b`), nil},
@@ -276,34 +382,49 @@ var accessErrors = []errorRow{
 			{"credential", lazyregexp.New(`(?i)unable to (?:locate credentials|load credentials from any)|default credentials(?: were not found|\. See)|no valid credential sources|failed to refresh cached credentials|DefaultAzureCredential failed`), nil},
 			{"active account", lazyregexp.New(`do not currently have an active account selected`), nil},
 			{"az login", lazyregexp.New(`Please run 'az login'`), nil},
+			{"anonymous caller", lazyregexp.New(`(Anonymous caller does not have \S+ access)`), nil},
 		},
-		brief:  "no credentials",
-		text:   "it found no credentials for its cloud",
-		advice: "give the pod a ServiceAccount that has an identity in the cloud (serviceAccountName), or credentials from a Secret",
+		brief: "no credentials",
+		named: "it sends no credentials to its cloud: %s",
+		text:  "it found no credentials for its cloud",
+		advise: func(_ *KnownError, c Container) string {
+			identity := fmt.Sprintf("give ServiceAccount %s an identity in the cloud (its annotation, or a binding there)", c.Account)
+			if c.account() == defaultAccount {
+				identity = "give the pod a ServiceAccount that has an identity in the cloud (serviceAccountName)"
+			}
+			if named := c.credentials(); named != "" {
+				return identity + ", or check the credentials of " + named
+			}
+			return identity + ", or container " + c.Name + " credentials from a Secret"
+		},
 	},
 	{
 		kind: ErrorForbidden,
 		patterns: []errorPattern{
 			{" cannot ", denied, nil},
+			{"attempting to grant", granting, nil},
+			{"getaccesstoken", lazyregexp.New(`Permission '(iam\.serviceAccounts\.getAccessToken)' denied`), nil},
 			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)`), nil},
 			{"not authorized on", lazyregexp.New(`(not authorized on \S+ to execute command)`), nil},
 			{"to database", lazyregexp.New(`(Access denied for user '[^']*'@'[^']*' to database '[^']*')`), nil},
 			{"403 forbidden", lazyregexp.New(`(?i)(?:error|exception|failed|could not|cannot)\b.*\b(403 Forbidden)`), nil},
-			{"authorized to perform", lazyregexp.New(`(?i)\bnot authorized to perform:? ([\w:*-]+)`), nil},
+			{"authorized to perform", lazyregexp.New(`(?i)\bnot authorized to perform:? (\w[\w*-]*:[\w:*-]+)`), nil},
+			{"required permissions", lazyregexp.New(`(You do not have the required permissions needed to perform this operation)`), nil},
 			{"does not have ", lazyregexp.New(`\bdoes not have (\S+) access\b`), nil},
 			{"to perform action", lazyregexp.New(`does not have authorization to perform action '([^']+)'`), nil},
 			{"an error occurred (", lazyregexp.New(`An error occurred \((?:AccessDenied|AccessDeniedException|403)\) when calling the (\w+) operation: (?:Access Denied|Forbidden)`), nil},
 			{"unauthorized to access", lazyregexp.New(`(unauthorized to access repository: \S+, action: \w+)`), nil},
-			{"access denied", lazyregexp.New(`((?i:unable|failed) to [^:.\\]+)[:.] Access Denied`), nil},
+			{"access denied", lazyregexp.New(`((?i:unable|failed) to [^:.\\]+)(?:: \w+)?[:.] Access Denied`), nil},
 			{"requested access to", lazyregexp.New(`(requested access to the resource is denied)`), nil},
 			{"api error accessdenied", lazyregexp.New(`operation error \w+: (\w+), .*\bapi error AccessDenied`), nil},
 			{"access denied", lazyregexp.New(`(AccessDenied: Access Denied)`), nil},
 		},
-		read:   readAccess,
-		brief:  "not permitted",
-		named:  "it lacks a permission: %s",
-		text:   "it lacks a permission",
-		advise: forbiddenAdvice,
+		yieldsTo: []ErrorKind{ErrorNoCredentials},
+		read:     readAccess,
+		brief:    "not permitted",
+		named:    "it lacks a permission: %s",
+		text:     "it lacks a permission",
+		advise:   forbiddenAdvice,
 	},
 	{
 		kind:     ErrorRefused,

@@ -291,6 +291,9 @@ func (m *Mount) executable() string {
 	return text + "; if it is executable, look for noexec on " + options + ", and for denials of SELinux or AppArmor"
 }
 
+// inBin matches paths of programs.
+var inBin = lazyregexp.New(`^/(?:[\w.+-]+/)*s?bin/[^/]+$`)
+
 // FileAdvice returns advice on a missing file, or on a pattern that matches no file, in a container with these mounts.
 func (e *KnownError) FileAdvice(c Container, mounts []Mount) string {
 	what := "lacks " + e.Subject
@@ -298,12 +301,16 @@ func (e *KnownError) FileAdvice(c Container, mounts []Mount) string {
 		what = "has nothing that matches " + e.Subject
 	}
 	switch in := mountOf(e.Subject, mounts); {
+	case strings.HasPrefix(e.Subject, tokenDir):
+		return c.tokenAdvice()
 	case in != nil && in.Kind == "emptyDir" && len(in.Earlier) > 0:
 		return fmt.Sprintf("check whether init container %s writes into %s: it is empty or %s", wording.Enumerate(in.Earlier, "or"), in.place(c), what)
 	case in != nil && in.Kind == "emptyDir":
 		return fmt.Sprintf("find out what should write into %s: it is empty or %s", in.place(c), what)
 	case in != nil:
 		return fmt.Sprintf("check %s: it is empty or %s", in.place(c), what)
+	case inBin.MatchString(e.Subject):
+		return fmt.Sprintf("use an image for container %s that has %s, such as a newer one, or correct the path; its image is %s", c.Name, e.Subject, c.Image)
 	case e.Subject != "" && !strings.HasPrefix(e.Subject, "/") && c.fixedMounts() != "":
 		return fmt.Sprintf("have the program look for %s where it is, as it does so in its working directory: it may be meant to come from %s", e.Subject, c.fixedMounts())
 	}

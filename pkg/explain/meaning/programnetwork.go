@@ -100,6 +100,10 @@ func addressAdvice(named, plain string) func(*KnownError, Container) string {
 		switch {
 		case e.Subject == "":
 			return plain
+		case e.APIServer && strings.HasSuffix(e.Subject, ":6443") && ownPod.MatchString(e.Subject):
+			return fmt.Sprintf("have the pod run on a control plane node (nodeSelector, tolerations) with hostNetwork: true: %s, which its kubeconfig names, is the API server of such a node", e.Subject)
+		case e.APIServer && ownPod.MatchString(e.Subject) && c.NoToken:
+			return c.tokenAdvice() + fmt.Sprintf("; kubectl then asks %s", e.Subject)
 		case e.APIServer && ownPod.MatchString(e.Subject):
 			return fmt.Sprintf("mount the token of ServiceAccount %s (automountServiceAccountToken), or give container %s a kubeconfig: without them, kubectl asks %s", cmp.Or(c.Account, "default"), c.Name, e.Subject)
 		case ownPod.MatchString(e.Subject):

@@ -1,7 +1,6 @@
 package meaning
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -90,7 +89,10 @@ func (e *KnownError) Refusal() *Refusal {
 
 // refusedAdvice returns advice on an object of the program that the API server refuses: that of the Job's own pods is for their template.
 func refusedAdvice(e *KnownError, c Container) string {
-	r, account := e.Refusal(), cmp.Or(c.Account, "default")
+	r, account := e.Refusal(), c.account()
+	if strings.Contains(e.Reason, "set finalizers on") {
+		return fmt.Sprintf("allow ServiceAccount %s to update the subresource finalizers of the owner that it sets in the object (verb update on RESOURCE/finalizers)", account)
+	}
 	if r == nil {
 		return "find what refuses the request of the program: a permission of its ServiceAccount, a quota, or a policy"
 	}

@@ -80,7 +80,7 @@ const (
 // Formats of advice with names.
 const (
 	ResumeAfter          = "find out why %[1]s suspended the Job: it may resume it by itself, and may suspend it again if you do"
-	changeCronJob        = "if the cause is in the pod template or in a limit of the Job, correct spec.jobTemplate of CronJob %s: its next Job has it"
+	changeCronJob        = "correct spec.jobTemplate of CronJob %s: its next Job has it"
 	ChangeOwner          = "change %s %s, not this Job: its controller creates the Job"
 	ReplaceLater         = "if pod %s failed because pod %s was still terminating, {recreate} with podReplacementPolicy Failed: a pod is then replaced only after it has ended"
 	Unpin                = "{recreate} without nodeName %s, which pins its pods to that node whatever happens to it"

@@ -22,7 +22,9 @@ const (
 	RetriedCreation     = "once nothing refuses it, the creation succeeds: it is retried automatically"
 	FindDeletionHolder  = "find out which finalizer keeps it"
 	CorrectRunTemplate  = "if the cause is in the pod template, correct it in spec.jobTemplate of the CronJob; Jobs that exist keep theirs"
+	ChangeRunTemplate   = "change the pod template in spec.jobTemplate of the CronJob; Jobs that exist keep theirs"
 	TryTemplate         = "try the corrected template at once, without waiting for the next start"
+	TryAgain            = "once this is resolved, try again at once, without waiting for the next start"
 	DeleteStalledJobs   = "find the Jobs that cannot end, and delete them"
 	LetRunsEnd          = "let a run end before the next one starts: give the schedule a longer interval, or set concurrencyPolicy to Forbid, which skips starts"
 	ForbidOverlap       = "start no Job while one runs: set concurrencyPolicy to Forbid; activeDeadlineSeconds in spec.jobTemplate ends Jobs that hang"
@@ -31,6 +33,7 @@ const (
 	ReadLastRun         = "read what its last run printed: exit code 0 does not show that it did its work"
 	FindCauseOfRun      = "find out why the Job failed, with the end of its log"
 	DeleteKept          = "nothing is wrong now: delete what is left of the failure, with its pods and their logs, when nobody needs it"
+	DeleteKeptJob       = "if a later run succeeded, delete this Job, which only failedJobsHistoryLimit keeps"
 	KeepSuccessfulJobs  = "to see that later runs succeed, keep a Job of them, too: set successfulJobsHistoryLimit"
 	KeepFailedJobs      = "keep the last failed Job, with its pods and logs: set failedJobsHistoryLimit"
 )

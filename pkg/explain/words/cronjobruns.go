@@ -58,6 +58,9 @@ func shorterTexts(r *explain.CronJobReport, now time.Time) []string {
 		return []string{"Job " + r.ByHand.Name + ", created by hand, " + runText(r.ByHand, now)}
 	case r.State == explain.CronJobScheduled && r.Last != nil && r.Last.Name != "":
 		text := runText(r.Last, now)
+		if r.Last.State == explain.OwnedSucceeded && r.Last.Cause != "" {
+			return []string{"Job " + r.Last.Name + " succeeded, but its log ends with an error", "The last Job succeeded, but its log has an error"}
+		}
 		return []string{"The last Job, " + r.Last.Name + ", " + text, "Job " + r.Last.Name + " " + text, "The last Job " + text}
 	}
 	return nil

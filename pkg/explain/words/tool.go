@@ -201,17 +201,20 @@ func ChangeCronJobSource(o *explain.Owner, t *explain.Tool) string {
 }
 
 // ChangeCronJob returns the advice to change the CronJob of a Job, which t creates, nil if that is unknown; a Job that has ended may only be
-// kept.
-func ChangeCronJob(o *explain.Owner, t *explain.Tool, ended bool) string {
-	undone := "an operator that creates the CronJob may undo that"
+// kept. certain is whether the change is in the pod template.
+func ChangeCronJob(o *explain.Owner, t *explain.Tool, ended, certain bool) string {
+	format, undone := "if the cause is in the pod template or in a limit of the Job, "+changeCronJob, "an operator that creates the CronJob may undo that"
+	if certain {
+		format = changeCronJob
+	}
 	if t != nil {
 		undone = ChangeCronJobSource(nil, t)
 	}
 	kept := ""
 	if ended && !o.Uncontrolled {
-		kept = "if a later run succeeded, delete this Job, which only failedJobsHistoryLimit keeps"
+		kept = DeleteKeptJob
 	}
-	return wording.Join("; ", wording.Join("; ", fmt.Sprintf(changeCronJob, o.Name), undone), kept)
+	return wording.Join("; ", wording.Join("; ", fmt.Sprintf(format, o.Name), undone), kept)
 }
 
 // SkipHook returns the advice to uninstall a release of Helm without a hook that cannot run, "" for other hooks.
@@ -224,19 +227,20 @@ func SkipHook(t *explain.Tool) string {
 
 // RunToolAgain returns the advice to have the tool create a failed Job again, a hook or that of a run.
 func RunToolAgain(t *explain.Tool) string {
+	fixed := "after fixing the cause (what the Job has comes from " + sourceOf(t) + "), "
 	switch {
 	case t.Runs:
 		return fmt.Sprintf("after fixing the cause, have %s start a new run: it does not wait for a copy of this Job", t.Name)
 	case t.Name == explain.ToolHelm && slices.Equal(t.Hooks, []string{"post-delete"}):
 		return "Helm has removed the release all the same, and does not run this hook again: do by hand what it would have done, then delete this Job"
 	case t.Stays:
-		return fmt.Sprintf("after fixing the cause, delete this Job, which its helm.sh/hook-delete-policy has Helm keep, so that a second one cannot be created; then %s", runAgain(t))
+		return fixed + fmt.Sprintf("delete this Job, which its helm.sh/hook-delete-policy has Helm keep, so that a second one cannot be created; then %s", runAgain(t))
 	case t.Name == explain.ToolHelm && atInstall(t) == "":
-		return fmt.Sprintf("after fixing the cause, %s: Helm replaces this Job", runAgain(t))
+		return fixed + fmt.Sprintf("%s: Helm replaces this Job", runAgain(t))
 	case t.Name == explain.ToolHelm:
-		return "after fixing the cause, " + runAgain(t)
+		return fixed + runAgain(t)
 	}
-	return fmt.Sprintf("after fixing the cause, have %s run the hook again: %s replaces this Job", t.Name, toolRun(t))
+	return fixed + fmt.Sprintf("have %s run the hook again: %s replaces this Job", t.Name, toolRun(t))
 }
 
 // DeleteLeftHook returns the advice to delete a hook that Helm should have deleted, or should delete soon.

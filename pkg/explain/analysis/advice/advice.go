@@ -179,7 +179,7 @@ func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
 		Variables: facts.Variables(in, c.Name), Sources: facts.EnvSources(in, c.Name),
 		User: facts.User(in, c.Name), AlsoRoot: facts.AlsoRoot(in, c.Name),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
-		Account: facts.Account(in), Namespace: in.Job.Namespace, TriesAgain: !in.Finished(),
+		Account: facts.Account(in), NoToken: !ptr.Deref(in.Spec.Template.Spec.AutomountServiceAccountToken, true), Namespace: in.Job.Namespace, TriesAgain: !in.Finished(),
 		Arguments: facts.Arguments(in, c.Name), Servers: facts.AskedServers(in, c.Name),
 	}
 }
@@ -199,7 +199,9 @@ func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
 	case known.Reason != "":
 		_, command := known.Refusal().Advice(shellWord(in.Job.Namespace))
 		return command
-	case known.Access.Verb == "":
+	case known.IsOfObjects():
+		return kubectl(in.Job, "auth can-i --list --as=%s", shellWord("system:serviceaccount:"+in.Job.Namespace+":"+facts.Account(in)))
+	case !known.Access.HasRule():
 		return ""
 	}
 	a := &known.Access

@@ -34,7 +34,7 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 		return onGonePods(in, failed, v)
 	}
 	out := onKind(in, failed, f)
-	if c := f.Container(); c != nil {
+	if c := f.Speaking(in); c != nil {
 		out = append(out, onContainer(in, f, c)...)
 	}
 	if v.IgnoredFailures > 1 && f.Ignored() && !in.Finished() && in.Spec.ActiveDeadlineSeconds == nil { // Only a success can end the Job.
@@ -139,6 +139,7 @@ func onKnown(in *facts.Facts, known *meaning.KnownError, how *meaning.Remedy) []
 		return nil
 	}
 	out := append(advise(how.Text, cmp.Or(serverLog(in, how.Server), errorCommand(in, known))), onUnreachable(in, known)...)
+	out[0].OfTemplate, out[0].Elsewhere = how.OfTemplate, how.Elsewhere
 	if text := known.DeleteLeftover(); text != "" {
 		out = append(out, advise(text, kubectl(in.Job, "delete %s %s", shellWord(known.Leftover.Resource), shellWord(known.Leftover.Name)))...)
 	}
@@ -202,7 +203,7 @@ func AddCommands(in *facts.Facts, failed *failures.Failures, causes []explain.Ca
 		if f == nil {
 			continue
 		}
-		if container := f.Container(); container != nil && !container.NeverStarted() && !f.NeverRan() {
+		if container := f.Speaking(in); container != nil && !container.NeverStarted() && !f.NeverRan() {
 			c.Command = logOf(in, f.Pod, container)
 		}
 	}
@@ -247,7 +248,7 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 // onTemplate returns the advice to correct the CronJob that created a Job with failures, or what a program creates its Jobs from, unless
 // the Job has advice on that.
 func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Advice) []explain.Advice {
-	if t := facts.ToolOf(in.Job); t != nil && t.Source != "" && in.Decision.Failing() {
+	if t := facts.ToolOf(in.Job); (t != nil && t.Source != "" || in.ManagingOwner() != nil) && in.Decision.Failing() {
 		if slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.OfSource }) || isElsewhere(in, failed.Example) {
 			return nil
 		}
@@ -257,7 +258,19 @@ func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Ad
 	if o == nil || o.Kind != "CronJob" || in.Decision.Outcome == reconcile.OutcomeComplete || !in.Decision.Failing() && len(failed.All) == 0 {
 		return nil
 	}
-	out := advise(words.ChangeCronJob(o, facts.ToolOfCronJob(in.Job), in.Finished()), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+	return onCronJob(in, o, advised)
+}
+
+// onCronJob returns the advice to correct the CronJob that created a Job, or, if the cause of its failure is elsewhere, to delete the Job.
+func onCronJob(in *facts.Facts, o *explain.Owner, advised []explain.Advice) []explain.Advice {
+	fix := ptr.Deref(lists.First(advised, func(a *explain.Advice) bool { return a.OfTemplate || a.Elsewhere }), explain.Advice{})
+	out := advise(words.ChangeCronJob(o, facts.ToolOfCronJob(in.Job), in.Finished(), fix.OfTemplate), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+	switch {
+	case fix.Elsewhere && (!in.Finished() || o.Uncontrolled):
+		return nil
+	case fix.Elsewhere:
+		out = advise(words.DeleteKeptJob, kubectl(in.Job, "delete job %s", jobWord(in.Job)))
+	}
 	out[0].OfOwner = true
 	return out
 }
@@ -267,7 +280,7 @@ func isElsewhere(in *facts.Facts, f *failures.Failure) bool {
 	if f == nil || f.Container() == nil || f.Container().NeverStarted() {
 		return false
 	}
-	return remedy(in, f.Container(), f.KnownError(in), f.Unknown(in)).Elsewhere
+	return remedy(in, f.Speaking(in), f.KnownError(in), f.Unknown(in)).Elsewhere
 }
 
 // onLimit returns advice on the limit that ended the Job.

@@ -121,13 +121,17 @@ func podLink(p *input.Pod, attempts int32) explain.Evidence {
 func containerChain(in *facts.Facts, f *failures.Failure, c *input.Container) []explain.Evidence {
 	p := f.Pod
 	// The end of the pod already explains a signal.
-	chain := []explain.Evidence{containerEvidence(p.Name, c, f.KnownError(in), f.Ending() == nil && p.Disruption == "" && len(f.AfterSuccess(in)) == 0 || !facts.IsStopped(c))}
+	known := facts.EndErrorIn(c)
+	if f.Speaking(in) == c {
+		known = f.KnownError(in)
+	}
+	chain := []explain.Evidence{containerEvidence(p.Name, c, known, f.Ending() == nil && p.Disruption == "" && len(f.AfterSuccess(in)) == 0 || !facts.IsStopped(c))}
 	if f.EndedByInit(in) {
 		chain[0].Text = words.Clauses([]string{chain[0].Text, words.NeverStartedText(in.MainContainers())})
 	}
 	chain = append(chain, logLinks(in, p.Name, c)...)
 	for _, other := range f.Others() {
-		chain = append(chain, containerEvidence(p.Name, other, facts.EndErrorIn(other), true))
+		chain = append(append(chain, containerEvidence(p.Name, other, facts.EndErrorIn(other), true)), logLinks(in, p.Name, other)...)
 	}
 	return chain
 }

@@ -109,18 +109,31 @@ func (g *Group) others(in *facts.Facts) []explain.AlsoFailed {
 	return common
 }
 
-// erring returns the failed container if it ended because of an error of its own, or nil: it was not stopped or killed.
-func (f *Failure) erring() *input.Container {
+// erring returns the failed container if it ended because of an error of its own, or nil: it was not stopped or killed. If it has no log,
+// that is the first one that failed beside it and has one.
+func (f *Failure) erring(in *facts.Facts) *input.Container {
 	c := f.Container()
 	if c == nil || f.Ending() != nil || f.Consequence && !c.Before || c.Reason == cause.OOMKilled || facts.IsStopped(c) {
 		return nil
 	}
+	hasLog := func(c *input.Container) bool {
+		tail := in.TailOf(f.Pod.Name, c.Name)
+		return tail != nil && !tail.IsEmpty()
+	}
+	if others := f.Others(); c.Message == "" && !hasLog(c) && slices.ContainsFunc(others, hasLog) {
+		return others[slices.IndexFunc(others, hasLog)]
+	}
 	return c
+}
+
+// Speaking returns the container whose message or log may say why the pod failed, or else Container.
+func (f *Failure) Speaking(in *facts.Facts) *input.Container {
+	return cmp.Or(f.erring(in), f.Container())
 }
 
 // KnownError returns the error with a known meaning in the message or log of the failed container, or nil.
 func (f *Failure) KnownError(in *facts.Facts) *meaning.KnownError {
-	c := f.erring()
+	c := f.erring(in)
 	if c == nil {
 		return nil
 	}
@@ -132,7 +145,7 @@ func (f *Failure) KnownError(in *facts.Facts) *meaning.KnownError {
 
 // lastLine returns the last line of the log of the failed container that may say why it failed, "" if there is none, with its sign.
 func (f *Failure) lastLine(in *facts.Facts) (string, meaning.LineSign) {
-	c := f.erring()
+	c := f.erring(in)
 	if c == nil {
 		return "", meaning.SignError
 	}
@@ -144,7 +157,7 @@ func (f *Failure) lastLine(in *facts.Facts) (string, meaning.LineSign) {
 
 // isRead reports whether the failed container has a message, or a log that was read.
 func (f *Failure) isRead(in *facts.Facts) bool {
-	c := f.erring()
+	c := f.erring(in)
 	return f.Message() != "" || c != nil && in.TailOf(f.Pod.Name, c.Name) != nil
 }
 
@@ -157,7 +170,7 @@ func (f *Failure) words(in *facts.Facts) string {
 // Unknown returns the words with which the failed container reports an error, and its log.
 func (f *Failure) Unknown(in *facts.Facts) *meaning.Clue {
 	clue := &meaning.Clue{Words: f.words(in)}
-	if c := f.erring(); c != nil {
+	if c := f.erring(in); c != nil {
 		clue.Log = in.LogOf(f.Pod.Name, c.Name)
 	}
 	return clue
@@ -166,7 +179,7 @@ func (f *Failure) Unknown(in *facts.Facts) *meaning.Clue {
 // IsUnexplained reports whether nothing shows why the failed container exited: it has no message, and its log was read and has
 // no line that may show it, or ends without an error.
 func (f *Failure) IsUnexplained(in *facts.Facts) bool {
-	c := f.erring()
+	c := f.erring(in)
 	if c == nil || f.Message() != "" {
 		return false
 	}
