@@ -60,5 +60,5 @@ func faultyCode(q *Clue, c *Container) Remedy {
 	case line == "":
 		place = ""
 	}
-	return Remedy{Text: fmt.Sprintf("correct the input that the program does not expect%s, or, if that is a fault of its own, run another version of image %s", place, c.Image)}
+	return Remedy{Text: fmt.Sprintf("correct the input that the program does not expect%s, or run another version of image %s", place, c.Image)}
 }
