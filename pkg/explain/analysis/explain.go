@@ -116,8 +116,8 @@ func LogTargets(given input.Input, o explain.Options, n int) []input.LogTarget {
 	return logTargets(facts.Of(given), o, n)
 }
 
-// LogTargetsWithOutput returns the LogTargets. If a Job without failures has none, it returns one container instead: one of the newest
-// running pod, or, of a complete Job, of the newest pod that succeeded.
+// LogTargetsWithOutput returns the LogTargets. If a Job without failures has none, it returns one container instead: an init container
+// that takes long, one of the newest running pod, or, of a complete Job, of the newest pod that succeeded.
 func LogTargetsWithOutput(given input.Input, o explain.Options, n int) []input.LogTarget {
 	in := facts.Of(given)
 	targets := logTargets(in, o, n)
@@ -137,11 +137,10 @@ func LogTargetsBeside(given input.Input, o explain.Options, n int) []input.LogTa
 	if len(failed.Examples) == 0 || len(logTargets(in, o, n)) >= n {
 		return nil
 	}
-	pod, others := failed.Examples[0].Pod, failed.Examples[0].Others()
-	if len(others) == 0 || others[0].NeverStarted() {
-		return nil
+	if c := failed.Examples[0].Beside(); c != nil {
+		return []input.LogTarget{{Pod: failed.Examples[0].Pod.Name, Container: c.Name, Restarts: c.Restarts}}
 	}
-	return []input.LogTarget{{Pod: pod.Name, Container: others[0].Name, Restarts: others[0].Restarts}}
+	return nil
 }
 
 func logTargets(in *facts.Facts, o explain.Options, n int) []input.LogTarget {

@@ -202,10 +202,13 @@ func (r *Reader) readLogs(ctx context.Context, in *input.Input) {
 	if !r.options.WithoutPodEvents { // It is about one Job.
 		targets = analysis.LogTargetsWithOutput
 	}
+	failed := func(in *input.Input) bool {
+		return slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.OfLogs() })
+	}
 	switch complete := r.readTails(ctx, in, targets); {
-	case complete && slices.ContainsFunc(in.Logs, func(tail input.LogTail) bool { return meaning.Collides(meaning.LastLine(tail.Lines)) }):
+	case complete && !failed(in) && slices.ContainsFunc(in.Logs, func(tail input.LogTail) bool { return meaning.Collides(meaning.LastLine(tail.Lines)) }):
 		r.readTails(ctx, in, targets) // The first attempt says what the retries do not.
-	case complete && (len(in.Logs) > 0 && in.Logs[0].IsEmpty() || slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.OfLogs() })):
+	case complete && (len(in.Logs) > 0 && in.Logs[0].IsEmpty() || failed(in)):
 		r.readTails(ctx, in, analysis.LogTargetsBeside)
 	}
 }
@@ -217,8 +220,8 @@ func (r *Reader) AddOutput(ctx context.Context, in *input.Input) {
 	}
 }
 
-// readTails reads the targets that have not been read yet. It reports whether the logs that exist could be read: after another error, it
-// reads no more.
+// readTails reads the targets that have not been read yet. It reports whether it may read more: after an error, it reads no more of them, and
+// none at all if the log may be there.
 func (r *Reader) readTails(ctx context.Context, in *input.Input, targets func(input.Input, explain.Options, int) []input.LogTarget) bool {
 	for _, target := range targets(*in, r.options.Report, MaxLogs) {
 		if slices.ContainsFunc(in.Logs, func(tail input.LogTail) bool { return tail.Pod == target.Pod && tail.Container == target.Container }) {
@@ -232,10 +235,7 @@ func (r *Reader) readTails(ctx context.Context, in *input.Input, targets func(in
 			if gap := LogGap(ctx, r.client, in.Job.Namespace, in.Pods, target, err); gap != nil {
 				in.Gaps = append(in.Gaps, *gap)
 			}
-			if kube.IsNotFound(err) || apierrors.IsBadRequest(err) { // This log is not there, others may be.
-				continue
-			}
-			return false
+			return kube.IsNotFound(err) || apierrors.IsBadRequest(err) // This log is not there, another one may be.
 		}
 		tail.Lines, tail.Repeated = secrets.RemoveFromLines(tail.Lines), secrets.Remove(tail.Repeated)
 		in.Logs = append(in.Logs, tail)

@@ -3,6 +3,7 @@ package meaning
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -218,18 +219,22 @@ func undefinedReference(_ *Clue, c *Container) string {
 			}
 		}
 	}
+	runsScript := slices.ContainsFunc(c.Arguments, func(argument string) bool { return argument == "-c" || isShell(argument) })
 	for _, argument := range c.Arguments {
-		if m := reference.FindStringSubmatch(argument); m != nil && !isShell(c.Arguments[0]) && c.variable(m[1]) == nil {
+		m := reference.FindStringSubmatch(argument)
+		if m != nil && !runsScript && constants.MatchString(m[1]) && !anyway.MatchString(m[1]) && !strings.Contains(argument, "$"+m[0]) && c.variable(m[1]) == nil {
 			return fmt.Sprintf("define variable %s in env of container %s: its command or args refer to it as $(%s), and keep that text", m[1], c.Name, m[1])
 		}
 	}
 	return ""
 }
 
-// inScript matches the variables that a script uses, except those with a default, and those that containers have anyway.
+// inScript matches the variables that a script uses, except those with a default; anyway those that containers have anyway.
 var (
 	inScript = lazyregexp.New(`\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+)\b)`)
-	anyway   = lazyregexp.New(`^(?:HOME|PATH|PWD|OLDPWD|HOSTNAME|USER|SHELL|RANDOM|SECONDS|UID|EUID|IFS|LINENO|PIPESTATUS|BASH\w*|KUBERNETES_\w+|\w+_SERVICE_(?:HOST|PORT)\w*)$`)
+	// setsMore matches scripts that may set variables by other means than an assignment.
+	setsMore = lazyregexp.New(`(?m)(?:^|[;&|])\s*(?:\.|source|eval)\s|<<|\b(?:awk|getopts|read|export -f)\b`)
+	anyway   = lazyregexp.New(`^(?:HOME|PATH|PWD|OLDPWD|HOSTNAME|USER|SHELL|RANDOM|SECONDS|UID|EUID|IFS|LINENO|PIPESTATUS|REPLY|PPID|FUNCNAME|LANG|TERM|JAVA_HOME|BASH\w*|KUBERNETES_\w+|\w+_SERVICE_(?:HOST|PORT)\w*)$`)
 )
 
 // undefinedInScript is the clue of a variable that the script in the template uses, and that neither defines.
@@ -238,9 +243,12 @@ func undefinedInScript(_ *Clue, c *Container) string {
 		return ""
 	}
 	script := strings.Join(c.Arguments, "\n")
+	if setsMore.MatchString(script) {
+		return ""
+	}
 	for _, m := range inScript.FindAllStringSubmatch(script, -1) {
 		name := m[1] + m[2]
-		isSet := strings.Contains(script, name+"=") || strings.Contains(script, "read "+name) || strings.Contains(script, "for "+name+" ")
+		isSet := strings.Contains(script, name+"=") || strings.Contains(script, name+":=") || strings.Contains(script, "for "+name+" ")
 		if !isSet && c.variable(name) == nil && !anyway.MatchString(name) {
 			return fmt.Sprintf("set %s in env of container %s, unless its image does: its script uses it, and the template does not define it", name, c.Name)
 		}
@@ -251,9 +259,6 @@ func undefinedInScript(_ *Clue, c *Container) string {
 // constants matches words that may be names of variables.
 var constants = lazyregexp.New(`\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b`)
 
-// separators are between the parts of a name.
-var separators = lazyregexp.New(`[ _.-]+`)
-
 // namedVariable is the clue of a variable of the pod template: of its name, or of at least the last two words of that, in any spelling.
 func namedVariable(q *Clue, c *Container) string {
 	const least = 8
@@ -262,11 +267,12 @@ func namedVariable(q *Clue, c *Container) string {
 			return "correct " + c.placeOf(v)
 		}
 	}
-	words := strings.ToLower(separators.ReplaceAllString(q.Words, ""))
+	words := strings.ToLower(q.Words)
 	for i := range c.Variables {
 		parts := strings.FieldsFunc(strings.ToLower(c.Variables[i].Name), func(r rune) bool { return r == '_' })
-		name := strings.Join(parts[max(0, len(parts)-2):], "")
-		if len(parts) > 1 && len(name) >= least && strings.Contains(words, name) {
+		parts = parts[max(0, len(parts)-2):]
+		isLong := len(parts) > 1 && len(parts[0])+len(parts[1]) >= least && !strings.HasPrefix(c.Variables[i].From, "field ")
+		if isLong && regexp.MustCompile(`\b`+regexp.QuoteMeta(parts[0])+`[ _.-]*`+regexp.QuoteMeta(parts[1])+`\b`).MatchString(words) {
 			return "correct " + c.placeOf(&c.Variables[i])
 		}
 	}
@@ -275,7 +281,7 @@ func namedVariable(q *Clue, c *Container) string {
 
 // unfit matches what programs say about a value that they cannot use, and inQuotes a value in quotes.
 var (
-	unfit    = lazyregexp.New(`(?i)\binvalid (?:literal|syntax|value|format|argument|port|url|uri|duration|number|boolean|character|choice)|\bpars(?:e|ing)\b|\bconvert|\bnot (?:a )?(?:valid|number|integer|boolean)|\bmust be (?:a|an|one of|greater|less|at least|between|positive)\b|\bunsupported|out of range|\bexpected (?:a|an|one of)\b`)
+	unfit    = lazyregexp.New(`(?i)\binvalid (?:literal|syntax|value|format|argument|port|url|uri|duration|number|boolean|character|choice)|\bpars(?:e|ing)\b|\bconvert|\bnot (?:a )?(?:valid|number|integer|boolean)|\bmust be (?:a|an|greater|less|at least|between|positive)\b|\bunsupported|out of range`)
 	inQuotes = lazyregexp.New(`["'\x60“‘]([^"'\x60”’]{1,60})["'\x60”’]`)
 )
 
@@ -286,7 +292,7 @@ func wrongValue(q *Clue, c *Container) string {
 	}
 	for _, m := range inQuotes.FindAllStringSubmatch(q.Words, -1) {
 		for i := range c.Variables {
-			if v := &c.Variables[i]; v.Value == m[1] {
+			if v := &c.Variables[i]; v.Value == m[1] && len(m[1]) > 1 && !credential.MatchString(v.Name) {
 				return fmt.Sprintf("correct the value of variable %s of container %s, which is %s", v.Name, c.Name, wording.Quoted(wording.Shorten(v.Value, maxCommand)))
 			}
 		}

@@ -77,7 +77,7 @@ func TestErrorOfAServerIsSoughtThere(t *testing.T) {
 		{&only, "server closed the connection unexpectedly", "", "pg", "check whether pg is ready"},
 		{&only, "curl: (22) The requested URL returned error: 503", "", "", "read the log of the server"},
 		{&only, "curl: (22) The requested URL returned error: 503", "GET http://web.shop:80/ returned error: 503", "web.shop:80", "read the log of web.shop:80"},
-		{&Container{Name: "main", Variables: []Variable{{Name: "MODEL_URL", Value: "http://model.ml.svc"}}}, "RuntimeError: model has no attribute 'x'", "", "", "correct the input that the program does not expect"},
+		{&Container{Name: "main", Variables: []Variable{{Name: "MODEL_URL", Value: "http://model.ml.svc"}}}, "AttributeError: model has no attribute 'x'", "", "", "correct the input that the program does not expect"},
 		{&only, "sqlite3.OperationalError: database is locked", "", "", ""},
 		{&only, "User: arn:aws:sts::1:assumed-role/nodes/i-0a is not authorized to perform: ecr:X on resource: y", "", "", "so the program asks as role nodes of its node"},
 		{&only, "could not connect to https://huggingface.co/x", "", "", "outside of the cluster"},

@@ -3,7 +3,6 @@ package meaning
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
@@ -13,11 +12,15 @@ var (
 	codeLine = lazyregexp.New(`(?:File "|[\s(]|^|psql:|file://)(/[^\s"':(),]+\.\w{1,5})(?:", line |: line |: ?| on line | line )(\d+)\b`)
 	// library matches files that come with a language or a package.
 	library = lazyregexp.New(`/(?:site-packages|dist-packages|node_modules|gems|vendor)/|^/usr/(?:local/)?lib|^/opt/conda/lib|/lib/(?:python|ruby)`)
-	// broken matches what says that code cannot be read, or names what it does not have; faulty matches errors of code, some of which follow
+	// broken matches errors about code that cannot be read, or that names what does not exist; faulty matches errors of code, some of which follow
 	// from what it is given; unreadable is code in another version of its language.
 	broken     = lazyregexp.New(`\b(?:Syntax|Indentation|Tab|Name|Reference|UnboundLocal)Error\b|(?i:syntax error|error in your SQL syntax|unexpected (?:token|identifier|end of (?:file|input))|undefined (?:function|constant|local variable or method))`)
 	unreadable = lazyregexp.New(`^(?:\w+: )?(?:Syntax|Indentation|Tab)Error\b`)
-	faulty     = lazyregexp.New(`\b(?:Attribute|Type|Key|Index|ZeroDivision|Assertion|Recursion|Value|Runtime|Range|NoMethod|Argument|NotImplemented|Lookup|Arithmetic|StopIteration)Error\b|` +
+	// ofInput matches errors that look like unreadable ones, and are about a statement, a pattern or a file of data.
+	ofInput = lazyregexp.New(`at or near|Invalid regular expression|\.ya?ml\b|JSON`)
+	// ofEnvironment matches errors with which programs also report what they lack.
+	ofEnvironment = lazyregexp.New(`\b(?:Assertion|Value|Runtime)Error\b|\bIllegalState|^panic: |(?i:unhandled (?:exception|rejection))`)
+	faulty        = lazyregexp.New(`\b(?:Attribute|Type|Key|Index|ZeroDivision|Assertion|Recursion|Value|Runtime|Range|NoMethod|Argument|NotImplemented|Lookup|Arithmetic|StopIteration)Error\b|` +
 		`\b(?:NullReference|InvalidOperation|IndexOutOfRange|InvalidCast|ArgumentNull|Argument|Format|IllegalState|IllegalArgument|\w*IndexOutOfBounds|ClassCast|NumberFormat|UnsupportedOperation|ConcurrentModification|NotImplemented)Exception\b|` +
 		`^panic: |\bNoSuch(?:Method|Field)Error\b|(?i:call to (?:a member function|undefined)|undefined (?:array key|index|offset|variable|property)|unhandled (?:exception|rejection))`)
 )
@@ -42,7 +45,7 @@ func brokenCode(q *Clue, c *Container) Remedy {
 	if file, line, in := q.codeIn(c); in != nil && broken.MatchString(q.Words) {
 		return Remedy{Text: fmt.Sprintf("correct line %s of %s, which comes from %s", line, file, in.name()), Elsewhere: true}
 	}
-	if unreadable.MatchString(q.Words) && !strings.Contains(q.Words, "JSON") {
+	if unreadable.MatchString(q.Words) && !ofInput.MatchString(q.Words) {
 		return Remedy{Text: fmt.Sprintf("use an image for container %s whose version of the language is that of the code, or correct the code; the image is %s", c.Name, c.Image), OfTemplate: true}
 	}
 	return Remedy{}
@@ -53,7 +56,7 @@ func faultyCode(q *Clue, c *Container) Remedy {
 	file, line, in := q.codeIn(c)
 	place := fmt.Sprintf(" at line %s of %s", line, file)
 	switch {
-	case !faulty.MatchString(q.Words) && !broken.MatchString(q.Words):
+	case !faulty.MatchString(q.Words) && !broken.MatchString(q.Words), line == "" && ofEnvironment.MatchString(q.Words):
 		return Remedy{}
 	case in != nil:
 		return Remedy{Text: fmt.Sprintf("correct the code%s, which comes from %s, or the input that it does not expect", place, in.name()), Elsewhere: true}

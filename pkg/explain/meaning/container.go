@@ -242,7 +242,7 @@ func (c *Container) HidesExit() string {
 
 var (
 	// handled matches what a script does about the failure of a command, and commandError the error of a command that it calls.
-	handled      = lazyregexp.New(`\|\||&&|\b(?:if|while|until|trap)\b|\$\?`)
+	handled      = lazyregexp.New(`\|\||&&|\b(?:if|while|until|for|case|trap)\b|\$\?|set \+e|exit \$`)
 	commandError = lazyregexp.New(`^([a-z][\w.-]*): .*\b(?i:error|fatal|failed|denied|refused)\b`)
 )
 

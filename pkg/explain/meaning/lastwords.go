@@ -346,7 +346,9 @@ func ErrorIn(lines []string) string {
 
 var (
 	// boast matches a line in which a program reports its own success, and overcome an error after which it tries again.
-	boast    = lazyregexp.New(`^\W*(?:[\w./:-]+ ){0,5}(?i:completed?|finished|done|succeeded|success(?:ful)?)(?: (?i:successfully))?\W*$`)
+	boast = lazyregexp.New(`^\W*(?:[\w./:-]+ ){0,5}(?i:completed?|finished|done|succeeded|success(?:ful)?)(?: (?i:successfully))?\W*$`)
+	// noErrors matches a count of errors that there were none of.
+	noErrors = lazyregexp.New(`(?i)\b(?:errors?|failures?)\b[^.]*\b0\b`)
 	overcome = lazyregexp.New(`(?i)\bretr(?:y|ies|ying)\b|\b(?:try|trying) again\b|\battempt\b`)
 )
 
@@ -361,7 +363,7 @@ func ErrorAtEnd(raw []string) (words string, boasts bool) {
 			return "", false
 		}
 	}
-	if words = ErrorIn(raw); boasts && overcome.MatchString(words) {
+	if words = ErrorIn(raw); boasts && (overcome.MatchString(words) || noErrors.MatchString(words)) {
 		return "", false
 	}
 	return words, boasts

@@ -219,6 +219,14 @@ const (
 // apiPath matches the URL of objects at an API server: their group, their namespace if it is of one, and their resource.
 var apiPath = lazyregexp.New(`^https://[^/]+/api(?:/v1|s/([a-z0-9.-]+)/v\d\w*)/(?:namespaces/([a-z0-9-]+)/)?([a-z]+)`)
 
+// ObjectsNamespace returns the namespace of the objects that IsOfObjects is about, "" for all namespaces.
+func (e *KnownError) ObjectsNamespace() string {
+	if m := apiPath.FindStringSubmatch(e.Subject); m != nil {
+		return m[2]
+	}
+	return ""
+}
+
 // IsOfObjects reports whether the API server denied a request that the error shows by its URL only.
 func (e *KnownError) IsOfObjects() bool {
 	return e.Kind == ErrorForbidden && apiPath.MatchString(e.Subject)
@@ -407,8 +415,8 @@ var accessErrors = []errorRow{
 			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)`), nil},
 			{"not authorized on", lazyregexp.New(`(not authorized on \S+ to execute command)`), nil},
 			{"to database", lazyregexp.New(`(Access denied for user '[^']*'@'[^']*' to database '[^']*')`), nil},
-			{"403 forbidden", lazyregexp.New(`(?i)(?:error|exception|failed|could not|cannot)\b.*\b(403 Forbidden)`), nil},
 			{"authorized to perform", lazyregexp.New(`(?i)\bnot authorized to perform:? (\w[\w*-]*:[\w:*-]+)`), nil},
+			{"403 forbidden", lazyregexp.New(`(?i)(?:error|exception|failed|could not|cannot)\b.*\b(403 Forbidden)`), nil},
 			{"required permissions", lazyregexp.New(`(You do not have the required permissions needed to perform this operation)`), nil},
 			{"does not have ", lazyregexp.New(`\bdoes not have (\S+) access\b`), nil},
 			{"to perform action", lazyregexp.New(`does not have authorization to perform action '([^']+)'`), nil},

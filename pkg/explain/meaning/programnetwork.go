@@ -101,7 +101,7 @@ func addressAdvice(named, plain string) func(*KnownError, Container) string {
 		case e.Subject == "":
 			return plain
 		case e.APIServer && strings.HasSuffix(e.Subject, ":6443") && ownPod.MatchString(e.Subject):
-			return fmt.Sprintf("have the pod run on a control plane node (nodeSelector, tolerations) with hostNetwork: true: %s, which its kubeconfig names, is the API server of such a node", e.Subject)
+			return fmt.Sprintf("have the program use the token of ServiceAccount %s in place of its kubeconfig, or give that an address that pods reach: %s, which it names, is the pod itself, and the API server only on a control plane node with hostNetwork: true", cmp.Or(c.Account, "default"), e.Subject)
 		case e.APIServer && ownPod.MatchString(e.Subject) && c.NoToken:
 			return c.tokenAdvice() + fmt.Sprintf("; kubectl then asks %s", e.Subject)
 		case e.APIServer && ownPod.MatchString(e.Subject):

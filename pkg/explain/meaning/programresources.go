@@ -209,7 +209,7 @@ func memoryAdvice(e *KnownError, c Container) string {
 	}
 	switch {
 	case strings.HasPrefix(e.Subject, kafkaReceive):
-		return fmt.Sprintf("set security.protocol of the Kafka client to SSL or SASL_SSL, with what that needs, in %s, or have it use a listener without TLS (%s): it is no lack of memory", c.configurationText(), cmp.Or(c.addresses(), c.argumentsText()))
+		return fmt.Sprintf("set security.protocol of the Kafka client to SSL or SASL_SSL, with what that needs, in %s, or have it use a listener without TLS (%s): memory is most likely not what it lacks", c.configurationText(), cmp.Or(c.addresses(), c.argumentsText()))
 	case strings.Contains(e.Subject, "Java heap"), strings.Contains(e.Subject, "GC overhead"):
 		return fmt.Sprintf("give the heap of container %s more memory (%s), or make the program use less", c.Name, javaHeap(c))
 	case strings.HasPrefix(e.Subject, "Metaspace"):

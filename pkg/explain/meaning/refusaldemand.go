@@ -43,8 +43,10 @@ const (
 func metadata(noun string) []demand {
 	const name = `([\w./-]+)`
 	return []demand{
+		besides(`\bnamespace\b[^.;]*(?:must have|lacks?|needs?|missing)[^.;]*\b`+noun, "have the namespace get the "+noun+" that the message names"),
+		forbids(noun+`s?\b[^.;]*(?:not allowed|forbidden|only allowed|must not|not (?:both )?be (?:set|used))`, "the "+noun+"s that the message names"),
+		needs(noun+`s?\b[^.;]*must be one of`, "a value of the "+noun+" that it allows"),
 		needs(noun+` <([^:>]+): [^>]*> does not satisfy allowed regex: (\S+)`, "another value of "+noun+" {1} ({2}) in the pod template"),
-		forbids(noun+`s?\b.*(?:must not be set|not be used)`, "the "+noun+"s that the message names"),
 		needs(`provide `+noun+`(?:s|\(s\)): \{([^}]*)\}|/metadata/`+noun+`s/([^\s']+?)/?\.?(?:[\s']|$)|`+
 			`\b`+noun+`s?:?[ :]+((?:`+quoteMark+`+[\w./-]+`+quoteMark+`+(?:, and |, | and )?)+)|`+
 			`(?:needs?|requires?|missing|lacks?|without)(?: the| a| an)?(?: required)? `+noun+`s?:? `+name+`|`+
@@ -58,9 +60,9 @@ var demands = [][]demand{
 	{
 		besides(`failed to load (?:context|data)|failed to execute APICall`,
 			"have {the policy} repaired, which fails itself, as it or its account lacks what the message names: the pod template is not at fault"),
-		besides(`verify image.*(?:i/o timeout|no such host|connection (?:refused|reset)|deadline exceeded|TLS handshake|status code 5\d\d|\bEOF\b)`,
-			"let the webhook reach the server that the message names (DNS, egress, proxy), without which it cannot check the signature of {images}: the pod template is not at fault"),
-		besides(`verify image.*(?:unauthorized|denied|\b40[13]\b)`, "give the webhook credentials for the registry of {images}, without which it cannot read signatures there"),
+		besides(`(?:verify|fetch|resolve|pull|get|reach)\b[^;]*\b(?:image|digest|manifest|registry)\b.*(?:i/o timeout|no such host|connection (?:refused|reset)|deadline exceeded|TLS handshake|status code 5\d\d|\bEOF\b)`,
+			"let the webhook reach the server that the message names (DNS, egress, proxy), without which it cannot check {images}: the pod template is not at fault"),
+		besides(`(?:verify|fetch|resolve|pull|get)\b[^;]*\b(?:image|digest|manifest)\b.*(?:unauthorized|\b40[13]\b)|verify image.*denied`, "give the webhook credentials for the registry of {images}, without which it cannot read there"),
 		besides(`error converting YAML to JSON|injection template|template: inject|injected YAML`,
 			`correct the template of the webhook for what it adds to pods (of Istio: ConfigMap istio-sidecar-injector, which has to be of the same version), or keep it off these pods (of Istio: label sidecar.istio.io/inject: "false" in the pod template)`),
 		besides(`cannot inject into (?:system )?namespaces?`, "have the webhook leave out this namespace (namespaceSelector in its configuration), or create the Job in another one"),
@@ -108,7 +110,7 @@ var demands = [][]demand{
 	},
 	{
 		needs(`\bdisallowed (?:user|group|supplementalGroups) .*?\bAllowed (\w+): (.+)$`, "a {1} that it allows ({2})"),
-		needs(`\bas (?:the )?(?:non-?)?root\b|runAsNonRoot|\broot user\b|runAsUser`, "runAsNonRoot: true and a runAsUser other than 0"),
+		needs(`\bas (?:the )?non-?root\b|(?:not|never|cannot)\b[^.;]* as (?:the )?root\b|runAsNonRoot|\broot user\b|runAsUser`, "runAsNonRoot: true and a runAsUser other than 0"),
 		needs(`\b(runAsGroup|supplementalGroups?|fsGroup)\b`, "another {1} in the securityContext"),
 	},
 	{needs(`read-?only root|readOnlyRootFilesystem|root filesystem`, "readOnlyRootFilesystem: true for {containers}, and an emptyDir where its program writes")},
@@ -132,7 +134,7 @@ var demands = [][]demand{
 	{needs(`size ?limit`, "a sizeLimit for its emptyDir volumes")},
 	{needs(`priority ?class`, "a priorityClassName that it allows")},
 	{needs(`runtime ?class`, "a runtimeClassName that it allows")},
-	{forbids(`\btolerations? `, "the tolerations that the message names")},
+	{needs(`(?:must|have to|require\w*|needs?|missing)[^.;]*\btolerations?\b`, "the toleration that the message names"), forbids(`\btolerations? `, "the tolerations that the message names")},
 	{forbids(`\b(node affinity|nodeSelector|nodeName)\b.*(?:prohibited|cannot be used|not allowed)`, "{1}")},
 	{needs(`activeDeadlineSeconds`, "activeDeadlineSeconds")},
 }

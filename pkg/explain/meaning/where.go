@@ -138,10 +138,10 @@ var moves = []struct {
 		lazyregexp.New(`^(?:docker\.io/)?bitnami/(.+)`),
 		"run an image of another publisher, or docker.io/bitnamilegacy/{rest} for the time being: in 2025, Bitnami moved its images there, where they get no updates",
 	},
-	{lazyregexp.New(`^(?:docker\.io/)?bitnamilegacy/(.+)`), "run an image of another publisher: since 2025, docker.io/bitnamilegacy gets no new versions"},
-	{lazyregexp.New(`^(?:docker\.io/)?(?:library/)?openjdk(?::(.+))?`), "run eclipse-temurin or another build of OpenJDK: docker.io/openjdk gets no new versions"},
+	{lazyregexp.New(`^(?:docker\.io/)?bitnamilegacy/(.+)`), "run an image of another publisher: since 2025, docker.io/bitnamilegacy receives no new versions"},
+	{lazyregexp.New(`^(?:docker\.io/)?(?:library/)?openjdk(?:[:@](.+))?$`), "run eclipse-temurin or another build of OpenJDK: docker.io/openjdk receives no new versions"},
 	{lazyregexp.New(`^gcr\.io/kubebuilder/(.+)`), "run quay.io/brancz/{rest}, or a newer version of what needs it: gcr.io/kubebuilder has no images anymore"},
-	{lazyregexp.New(`^k8s\.gcr\.io/(.+)`), "run registry.k8s.io/{rest}: since 2023, k8s.gcr.io gets no new versions"},
+	{lazyregexp.New(`^k8s\.gcr\.io/(.+)`), "run registry.k8s.io/{rest}: since 2023, k8s.gcr.io receives no new versions"},
 }
 
 // moved returns advice on an image of a repository that has lost images, "" for others.

@@ -3,6 +3,7 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -200,7 +201,7 @@ func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
 		_, command := known.Refusal().Advice(shellWord(in.Job.Namespace))
 		return command
 	case known.IsOfObjects():
-		return kubectl(in.Job, "auth can-i --list --as=%s", shellWord("system:serviceaccount:"+in.Job.Namespace+":"+facts.Account(in)))
+		return explain.Kubectl(cmp.Or(known.ObjectsNamespace(), in.Job.Namespace), "auth can-i --list --as=%s", shellWord("system:serviceaccount:"+in.Job.Namespace+":"+facts.Account(in)))
 	case !known.Access.HasRule():
 		return ""
 	}

@@ -266,7 +266,7 @@ func objectCommand(in *facts.Facts, t *meaning.Trouble) string {
 	}
 	if creation := creations[t.Object]; creation != "" {
 		flags := contents(in, t)
-		if flags == tlsFiles {
+		if flags == tlsFiles && t.Object == "Secret" {
 			creation, flags = "create secret tls %s", " --cert=FILE --key=FILE"
 		}
 		return explain.Kubectl(namespace, creation+"%s", shellWord(t.Name), flags)

@@ -89,7 +89,7 @@ func itemsOf(v *corev1.Volume, kind, name string) (items []string, found bool) {
 	return items, found
 }
 
-// file matches the name of a file at the begin of a text.
+// file matches the name of a file at the beginning of a text.
 var file = lazyregexp.New(`^[\w-][\w.-]*`)
 
 // filesOf returns the files of a volume that the containers name: in subPath, or below its mount in their commands and variables.
@@ -122,7 +122,9 @@ func filesBelow(directory string, texts []string) (names []string) {
 			if !found {
 				break
 			}
-			if name := file.FindString(after); name != "" && (before == "" || strings.ContainsAny(before[len(before)-1:], " \t\n\"'=:;(|&,`<>")) {
+			name := file.FindString(after)
+			isWhole := name != "" && !strings.ContainsAny(after[len(name):min(len(after), len(name)+1)], "/*$?{[")
+			if isWhole && (before == "" || strings.ContainsAny(before[len(before)-1:], " \t\n\"'=:;(|&,`<>")) {
 				names = append(names, name)
 			}
 			text = after

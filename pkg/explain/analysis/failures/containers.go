@@ -120,10 +120,20 @@ func (f *Failure) erring(in *facts.Facts) *input.Container {
 		tail := in.TailOf(f.Pod.Name, c.Name)
 		return tail != nil && !tail.IsEmpty()
 	}
-	if others := f.Others(); c.Message == "" && !hasLog(c) && slices.ContainsFunc(others, hasLog) {
-		return others[slices.IndexFunc(others, hasLog)]
+	if beside := f.Beside(); c.Message == "" && !hasLog(c) && beside != nil && hasLog(beside) {
+		return beside
 	}
 	return c
+}
+
+// Beside returns the first container that ended because of an error of its own beside the failed one, or nil.
+func (f *Failure) Beside() *input.Container {
+	for _, c := range f.Others() {
+		if !c.NeverStarted() && c.Reason != cause.OOMKilled && !facts.IsStopped(c) {
+			return c
+		}
+	}
+	return nil
 }
 
 // Speaking returns the container whose message or log may say why the pod failed, or else Container.
