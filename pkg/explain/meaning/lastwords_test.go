@@ -106,6 +106,7 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"zap's ERROR":           {[]string{"2024-05-01T00:00:00Z\tERROR\tsetup\tno port\t{\"error\":\"x  is gone\"}", "stopping 3 workers"}, "ERROR setup no port: x is gone"},
 		"klog and JSON":         {[]string{"no port", `I0501 12:00:00.000000       1 a.go:7] retry failed {"error":"x refused"}`}, "no port"},
 		"klog's E":              {[]string{"E0501 12:00:00.000000       1 leader.go:7] lost lease", "stopping all 3 workers now"}, "lost lease"},
+		"output of a child":     {[]string{"Thu Apr 22 06:40:27 UTC 2021 INFO: Starting in 'x' mode", `time="2021-04-22T06:41:29Z" level=info msg="stderr=[WARN: option 'y' is not set\n      HINT: set it\nERROR: [039]: no such stanza:\n       *** URI ***:\n]"`}, "ERROR: [039]: no such stanza: *** URI ***:"},
 		"Ansible's command":     {[]string{`fatal: [localhost]: FAILED! => {"changed": true, "msg": "non-zero return code", "rc": 1, "stderr": "error: no matches for kind \"Y\" in version \"x/v1beta1\"", "stdout": ""}`}, `fatal: [localhost]: FAILED: error: no matches for kind "Y" in version "x/v1beta1"`},
 		"capnslog":              {[]string{"2022-09-08 01:33:24.709707 E | cephosd: lost lease", "2022-09-08 01:33:24.709728 I | cephosd: old lsblk can't detect it"}, "cephosd: lost lease"},
 		"klog's F":              {[]string{"F0501 12:00:00.000000       1 leader.go:7] lost lease", "stopping all 3 workers now"}, "lost lease"},

@@ -195,12 +195,23 @@ func (p *peer) runs(product string) bool {
 // connected returns the server to which the program connected, as its log says; "" if it does not.
 func (q *Clue) connected() string {
 	for _, line := range q.Log {
-		host := addressInLine.Group(line)
+		host := addressInLine.Group(ownEnd.ReplaceAllString(line, ""))
 		if strings.Contains(strings.ToLower(line), "connect") && host != "" && !sourceLine.MatchString(host) && !ownPod.MatchString(host) {
-			return host
+			return q.nameOf(host)
 		}
 	}
 	return ""
+}
+
+// nameOf returns the host that the log names with the port of an address, or the address.
+func (q *Clue) nameOf(host string) string {
+	_, port, _ := strings.Cut(host, ":")
+	for _, line := range q.Log {
+		if named := addressInLine.Group(line); address.MatchString(host) && strings.HasSuffix(named, ":"+port) && !address.MatchString(named) {
+			return named
+		}
+	}
+	return host
 }
 
 // isOf reports whether the name of the host, or of its variable, names a product of this kind.

@@ -342,7 +342,7 @@ func knownError(code int32, line string, rows []errorRow) *KnownError {
 	named := slices.DeleteFunc(found.match(code, line, lower)[1:], func(s string) bool { return s == "" })
 	known := &KnownError{Kind: found.kind, Subject: strings.Join(named, ":")}
 	if found.subject != nil && known.Subject == "" {
-		line = strings.NewReplacer("ipv4:", "", "ipv6:", "").Replace(line[len(placeInScript.FindString(line)):]) // of gRPC
+		line = strings.NewReplacer("ipv4:", "", "ipv6:", "").Replace(ownEnd.ReplaceAllString(line[len(placeInScript.FindString(line)):], "")) // of gRPC
 		if known.Subject = strings.TrimRight(found.subject.Group(line), "."); sourceLine.MatchString(known.Subject) || strings.HasPrefix(known.Subject, "0.0.0.0") {
 			known.Subject = "" // It listens there.
 		}

@@ -311,6 +311,9 @@ func readUnauthorized(e *KnownError, line string) {
 	if text := readLine(line).text; e.Subject == "" && strings.HasSuffix(text, onlyUnauthorized) {
 		e.Subject = lastWords(text)
 	}
+	if m := cloudCall.FindStringSubmatch(line); m != nil {
+		e.Subject = wording.Join(": ", wording.Join(" to ", m[1], m[2]), cmp.Or(m[4], "a request")+" fails with "+m[3])
+	}
 }
 
 // maxSecrets is the maximum number of Secrets that advice names.
@@ -330,6 +333,7 @@ var accessErrors = []errorRow{
 			{"ora-01017", lazyregexp.New(`ORA-01017: (invalid username/password)`), nil},
 			{"noauth", lazyregexp.New(`\bNOAUTH Authentication required\b`), nil},
 			{"unauthenticated", lazyregexp.New(`\bcode = Unauthenticated\b(?: desc = (\w+ [^"]+))?`), nil},
+			{"an error occurred (", cloudCall, nil},
 			{"our records", lazyregexp.New(`(The (?:AWS )?Access Key Id you provided does not exist in our records)`), nil},
 			{"password or no key", lazyregexp.New(`(wrong password or no key found)`), nil},
 			{"invalid ", lazyregexp.New(`(?i)\b(invalid (?:user(?:name)? or password|user credentials|credentials|access token|api key|client secret provided))\b`), nil},
@@ -338,12 +342,11 @@ var accessErrors = []errorRow{
 			{"bad credentials", lazyregexp.New(`(?i)\b(bad credentials)\b`), nil},
 			{"login incorrect", lazyregexp.New(`(?i)\b(login incorrect)\b`), nil},
 			{"wrongpass", lazyregexp.New(`\bWRONGPASS\b`), nil},
-			{"fatal: could not read", lazyregexp.New(`could not read (?:Username|Password) for '([^']+)'`), nil},
+			{"fatal: could not read", lazyregexp.New(`(could not read (?:Username|Password) for '[^']+')`), nil},
 			{"401", lazyregexp.New(`(?i)\b401\b.*\bunauthorized(?: for url: (\S+))?|returned error: 401\b`), nil},
 			{"unauthorized", lazyregexp.New(`: Unauthorized$|"(?:err|error)": ?"(?:[^"]*: )?Unauthorized"`), nil},
 			{"unauthorized", lazyregexp.New(`(logged in to the server) \(Unauthorized\)|(?i:unauthorized: authentication required)`), nil},
 			{"signature we calculated", lazyregexp.New(`((?i:the )?request signature we calculated does not match the signature you provided)`), nil},
-			{"an error occurred (", lazyregexp.New(`An error occurred \((ExpiredToken|ExpiredTokenException|InvalidClientTokenId|InvalidAccessKeyId|SignatureDoesNotMatch|UnrecognizedClientException)\)`), nil},
 			{"token ", lazyregexp.New(`(?i)(?:^|[:'] ?)((?:the )?token (?:has |is )?(?:been )?(?:expired|revoked)(?: or revoked)?)\b`), nil},
 		},
 		read:     readUnauthorized,
@@ -412,7 +415,7 @@ var accessErrors = []errorRow{
 			{" cannot ", denied, nil},
 			{"attempting to grant", granting, nil},
 			{"getaccesstoken", lazyregexp.New(`Permission '(iam\.serviceAccounts\.getAccessToken)' denied`), nil},
-			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)`), nil},
+			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)|(HTTP request failed with 403 \(Forbidden\))`), nil},
 			{"not authorized on", lazyregexp.New(`(not authorized on \S+ to execute command)`), nil},
 			{"to database", lazyregexp.New(`(Access denied for user '[^']*'@'[^']*' to database '[^']*')`), nil},
 			{"authorized to perform", lazyregexp.New(`(?i)\bnot authorized to perform:? (\w[\w*-]*:[\w:*-]+)`), nil},

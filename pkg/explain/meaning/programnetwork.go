@@ -11,7 +11,9 @@ import (
 
 // Patterns for the subject of an error in its line, if the error's own pattern has none.
 var (
-	hostInLine    = lazyregexp.New(`(?i)(?:\bhost(?: ?name)?[ :=]+(?:Just )?['"]?|server on ['"]|connecting to )([\w][\w.-]*)`)
+	hostInLine = lazyregexp.New(`(?i)(?:\bhost(?: ?name)?[ :=]+(?:Just )?['"]?|server on ['"]|connecting to )([\w][\w.-]*)`)
+	// ownEnd matches the end of a connection at the program, which Go writes before that of the server.
+	ownEnd        = lazyregexp.New(`\S+:\d+->`)
 	addressInLine = lazyregexp.New(`(?:^|[\s'"(\[/@])((?:[a-z][\w.-]*|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\]):\d{2,5})\b`)
 )
 
@@ -47,6 +49,8 @@ var (
 	manyLabels = lazyregexp.New(`^(?:[\w-]+\.){3,}[\w-]+(?::\d+)?(?: |$)`)
 	// private matches an address of a private network.
 	private = lazyregexp.New(`^(?:10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|^\[`)
+	// noHost matches what a program takes for a host if its address is missing or no URL: "base" is of the parser of pg for Node.js.
+	noHost = lazyregexp.New(`(?i)^(?:base|undefined|null|none|nil|false|nan|host|hostname|your[-_].*|.*[<>{}$].*)(?:$| |:)`)
 	// address matches an IP address.
 	address = lazyregexp.New(`^(?:\d+\.\d+\.\d+\.\d+|\[)`)
 )
@@ -63,7 +67,7 @@ func isForeign(host string) bool {
 
 // MayBeService reports whether a host may be a Service of the cluster.
 func MayBeService(host string) bool {
-	return host != "" && !isForeign(host) && !address.MatchString(host) && !ownPod.MatchString(host)
+	return host != "" && !isForeign(host) && !address.MatchString(host) && !ownPod.MatchString(host) && !noHost.MatchString(host)
 }
 
 var (
@@ -128,6 +132,9 @@ func addressAdvice(named, plain string) func(*KnownError, Container) string {
 // nameAdvice returns advice on a host name that has no address.
 func nameAdvice(e *KnownError, c Container) string {
 	switch {
+	case noHost.MatchString(e.Subject):
+		return fmt.Sprintf("correct the address of the server in %s: %s is no host, but what the program makes of an address that is missing or no valid URL (a password in it may have characters to encode)",
+			cmp.Or(c.addresses(), c.credentials(), c.configurationText()), e.Host())
 	case c.NodeDNS && e.isOfCluster() && c.HostNetwork:
 		return "{recreate} with dnsPolicy ClusterFirstWithHostNet: pods on the host network use the DNS of their node, which has no names of Services"
 	case c.NodeDNS && e.isOfCluster():

@@ -29,7 +29,8 @@ var resourceErrors = []errorRow{
 	{
 		kind: ErrorNoGPU,
 		patterns: []errorPattern{
-			{"cuda", lazyregexp.New(`(?i)(no cuda-capable device is detected|no cuda gpus are available|cuda driver version is insufficient for cuda runtime version|libcuda\.so\S*: cannot open shared object file)`), nil},
+			{"cuda", lazyregexp.New(`(?i)(no cuda-capable device is detected|no cuda gpus are available|cuda driver version is insufficient for cuda runtime version|lib(?:cuda|nvidia-[\w-]+)\.so\S*: cannot open shared object file)`), nil},
+			{"libnvidia-", lazyregexp.New(`(libnvidia-[\w-]+\.so\S*: cannot open shared object file)`), nil},
 			{"no nvidia driver", lazyregexp.New(`(?i)found (no nvidia driver on your system)`), nil},
 			{"no kernel image", lazyregexp.New(`(no kernel image is available for execution on the device)`), nil},
 			{"initialize nvml", lazyregexp.New(`(Failed to initialize NVML: .+)$`), nil},
@@ -37,9 +38,16 @@ var resourceErrors = []errorRow{
 		},
 		casual: true,
 		brief:  "no usable GPU",
-		named:  "it found no GPU that it can use: %s",
-		text:   "it found no GPU that it can use",
-		advise: func(_ *KnownError, c Container) string {
+		describe: func(subject string) string {
+			if ofDriver.MatchString(subject) {
+				return "it cannot load the library of the GPU driver: " + subject
+			}
+			return wording.Join(": ", "it found no GPU that it can use", subject)
+		},
+		advise: func(e *KnownError, c Container) string {
+			if ofDriver.MatchString(e.Subject) {
+				return driverAdvice(c)
+			}
 			return fmt.Sprintf("check that container %s requests a GPU (resources.limits, such as nvidia.com/gpu), and that its image is built for the driver and the GPUs of the node (image %s)", c.Name, c.Image)
 		},
 	},
@@ -118,7 +126,7 @@ var resourceErrors = []errorRow{
 	{
 		kind: ErrorProcessKilled,
 		patterns: []errorPattern{
-			{"killed", lazyregexp.New(`line \d+:\s+\d+ Killed\s+(.+?)\s*$`), nil},
+			{"killed", lazyregexp.New(`line \d+:\s+\d+ Killed\s+(\S+(?: [^\s"$-]\S*)?)`), nil},
 			{"signal: killed", lazyregexp.New(`(?:([\w./-]+): )?signal: killed`), nil},
 			{"signal", lazyregexp.New(`(?i)(?:process (rank \d+)\b(?:.*( on node \S+))?.*)?\b(?:exited (?:prematurely: |with |on )?|killed by |terminated by |failed with )signal[: ]*["']?(?:9 \((?:sig)?kill(?:ed)?\)|sigkill\b|killed\b)`), nil},
 			{"exit code 137", lazyregexp.New(`(?i)\b(executor) with id \d+ exited with exit code 137`), nil}, // Spark
@@ -164,6 +172,20 @@ var resourceErrors = []errorRow{
 			return fmt.Sprintf("set the heap of container %s (%s)", c.Name, javaHeap(c))
 		},
 	},
+}
+
+// ofDriver matches a library that comes with the driver of a GPU.
+var ofDriver = lazyregexp.New(`^lib[\w-]+\.so`)
+
+// driverAdvice says where the library of the GPU driver comes from.
+func driverAdvice(c Container) string {
+	text := "check NVIDIA's runtime (Container Toolkit, or runtimeClassName nvidia) and device plugin on the node of the pod: they add the library of the driver to a container that has a GPU, as no image has it"
+	for i := range c.Mounts {
+		if m := &c.Mounts[i]; m.Directory != "" && strings.Contains(m.Directory, "nvidia") && !strings.HasSuffix(m.Directory, "/bin") {
+			return text + fmt.Sprintf("; if it is to come from %s of the node, check whether it is there, and whether LD_LIBRARY_PATH of container %s has %s", m.Directory, c.Name, m.Path)
+		}
+	}
+	return text
 }
 
 // isWorker reports whether the subject of an error is the name of the pod of a worker.

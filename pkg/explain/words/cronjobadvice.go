@@ -5,7 +5,7 @@ const (
 	ResumeCronJob       = "resume it; if starts were missed meanwhile, the last of them is made up for at once, unless startingDeadlineSeconds has passed"
 	CheckOverlappingJob = "find out what the Job that is still running does"
 	CheckFailingJob     = "find out why the Job fails: the CronJob starts its next Job, with the same template, once its pods have ended"
-	CheckStalledJob     = "resolve what the Job waits for, or delete it: the CronJob then starts its next Job"
+	CheckStalledJob     = "resolve what keeps the Job from going on, or delete it: the CronJob then starts its next Job"
 	DeleteOutdated      = "if the CronJob has been corrected since, delete this Job: the next one has the current template"
 	LimitRunTime        = "if it should have ended by now, give the next Jobs a deadline, after which they fail: set activeDeadlineSeconds in spec.jobTemplate.spec"
 	AllowReplacement    = "if an older Job is worth less than a newer one, end it when the next start is due: set concurrencyPolicy to Replace"

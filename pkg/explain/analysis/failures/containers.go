@@ -113,8 +113,11 @@ func (g *Group) others(in *facts.Facts) []explain.AlsoFailed {
 // that is the first one that failed beside it and has one.
 func (f *Failure) erring(in *facts.Facts) *input.Container {
 	c := f.Container()
-	if c == nil || f.Ending() != nil || f.Consequence && !c.Before || c.Reason == cause.OOMKilled || facts.IsStopped(c) {
+	if c == nil || f.Ending() != nil || f.Consequence && !c.Before || c.Reason == cause.OOMKilled {
 		return nil
+	}
+	if known := meaning.KnownErrorIn(c.ExitCode, in.LogOf(f.Pod.Name, c.Name)...); facts.IsStopped(c) && (known == nil || known.Kind != meaning.ErrorProcessKilled) {
+		return nil // The script of one whose child was killed passes its exit code on.
 	}
 	hasLog := func(c *input.Container) bool {
 		tail := in.TailOf(f.Pod.Name, c.Name)
