@@ -23,11 +23,12 @@ type Member struct {
 	Started bool
 }
 
-// lineupOf returns the Lineup of a pod. It is nil for most pods: pods that have ended, pods with one container, and pods in
+// lineupOf returns the Lineup of a pod. It is nil for most pods: pods that have ended, pods with one container that has not, and pods in
 // which no container has ended and no init container is left.
 func lineupOf(pod *corev1.Pod) Lineup {
 	s := &pod.Status
-	if s.Phase == corev1.PodSucceeded || s.Phase == corev1.PodFailed || len(s.InitContainerStatuses)+len(s.ContainerStatuses) < 2 || !hasHistory(pod) {
+	alone := len(s.InitContainerStatuses)+len(s.ContainerStatuses) < 2 && (len(s.ContainerStatuses) == 0 || s.ContainerStatuses[0].State.Terminated == nil)
+	if s.Phase == corev1.PodSucceeded || s.Phase == corev1.PodFailed || alone || !hasHistory(pod) {
 		return nil
 	}
 	always := map[string]bool{}

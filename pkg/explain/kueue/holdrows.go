@@ -105,10 +105,11 @@ var holds = []holdRow{
 	},
 	{
 		kind:    InvalidRequests,
-		pattern: regexp.MustCompile(`resources validation failed: |resources didn't satisfy LimitRange constraints: `),
+		pattern: regexp.MustCompile(`resources validation failed: |resources didn't satisfy LimitRange constraints(?:: |$)`),
 		text:    suspended + ": its requests are not allowed",
 		quotes:  true,
-		advice:  "waiting does not help: {recreate} with requests that are not above its limits, and that the LimitRange of the namespace allows",
+		advice: "compare its requests with its limits, and with the LimitRange of its namespace, which may have been changed since; then {recreate} with requests " +
+			"that both allow, as Kueue may not look at them again before that",
 	},
 	{
 		kind:    NoQueue,

@@ -1,8 +1,10 @@
 package meaning
 
 import (
+	"cmp"
 	"fmt"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -34,6 +36,12 @@ func (c *Claim) why() string {
 	return ""
 }
 
+// noDriver matches a warning of a provisioner about the node that the scheduler has chosen.
+var noDriver = lazyregexp.New(`no topology key found on CSINode "?([^\s"]+)|error getting CSINode for selected node "?([^\s":]+)|topology labels from selected node "?([^\s"]+)"? does`)
+
+// runDriver is advice on such a node.
+const runDriver = "find out why %s has not registered on node %[2]s (its pod there, and kubectl get csinode %[2]s): the volume is made for that node; or keep the pod off it (nodeSelector, affinity)"
+
 func unboundAdvice(u *Unfit, claims []Claim) string {
 	for i := range claims {
 		switch c := &claims[i]; {
@@ -42,6 +50,8 @@ func unboundAdvice(u *Unfit, claims []Claim) string {
 			return fmt.Sprintf("mark a StorageClass as the default one (annotation storageclass.kubernetes.io/is-default-class), or create a PersistentVolume that fits claim %s", c.Name)
 		case c.Provisioner != "" && c.Warning == "":
 			return fmt.Sprintf("check whether %s is installed: a provisioner of that name, which may be a CSI driver, has to run in the cluster, and its log has errors", c.Provisioner)
+		case noDriver.Group(c.Warning) != "":
+			return fmt.Sprintf(runDriver, cmp.Or(wording.Join(" ", "the CSI driver of StorageClass", c.StorageClass), "its CSI driver"), noDriver.Group(c.Warning))
 		case c.StorageClass != "":
 			return fmt.Sprintf("find out why claim %s is not bound: does its StorageClass %s exist, and does its provisioner run?", c.Name, c.StorageClass)
 		}

@@ -317,7 +317,7 @@ var unexplained = row[TroubleKind]{
 	kind:   Unexplained,
 	brief:  "no reason known",
 	text:   "cannot be pulled",
-	advice: "find the reason, which no event has{reports}, on {node}: in the log of its kubelet or container runtime, or by pulling the image there (crictl pull {image}); without a registry that has it, load it there ({load}), or set a mirror in the runtime's configuration",
+	advice: "check first whether {tag} exists in the registry; if so, find the reason, which no event has{reports}, on {node}: in the log of its kubelet or container runtime, or by pulling the image there (crictl pull {image}); without a registry that has it, load it there ({load}), or set a mirror in the runtime's configuration",
 }
 
 // failedImage is the beginning of the kubelet's message about an image that it cannot pull.

@@ -46,12 +46,14 @@ var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
 	{
 		kind: NetworkNotReady,
 		patterns: re(`(?i)cni plugin not initialized|cni config uninitialized|network is not ready|network plugin is not ready|NetworkPluginNotReady`,
-			// Files, sockets and ports of plugins that do not run: Calico, Flannel, Multus, Cilium, Amazon, Azure.
-			`Calico is currently not ready|calico/nodename: no such file|/subnet\.env|readinessindicatorfile|`+
+			// Files, sockets and ports of plugins that do not run: Flannel, Calico, Multus, Cilium, Amazon, Azure.
+			`(?P<detail>/\S*/(?P<name>flannel|calico)/(?:subnet\.env|nodename): no such file or directory)`,
+			`Calico is currently not ready|readinessindicatorfile|`+
 				`(?:multus|cilium)\.sock: connect|127\.0\.0\.1:(?:50051|10090): connect`),
-		brief:  "network not ready",
-		text:   "the network plugin of its node is not ready",
-		advice: "check the pods of the network plugin on {node}, and their logs",
+		complete: true,
+		brief:    "network not ready",
+		text:     "{network} is not ready{(detail)}",
+		advice:   "check the pods of the network plugin on {node}, and their logs",
 	},
 	{
 		kind:     NetworkDenied,

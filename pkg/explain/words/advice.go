@@ -74,6 +74,8 @@ const (
 	CheckGarbageCollector = "check whether kube-controller-manager is running: its garbage collector removes the finalizer"
 	CheckPodsLeft         = "check which of its pods are left"
 	RemovePod             = "once it is sure that its containers no longer run, remove the pod's object, so that the Job goes on"
+	CheckKubelet          = "check whether the node is ready, and the logs of its kubelet and container runtime: a restart of the kubelet may report the end of the container"
+	DeleteUnended         = "if the pod stays Running, delete it: the Job goes on with its end, or with another pod, which does the work again"
 	DeleteHeld            = "delete the pod, which then counts as failed, so that another one is created"
 )
 

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,18 +73,28 @@ func containerEndedText(p *explain.Problem, now time.Time) string {
 		ofPod = " of pod " + p.Pods[0]
 		text = fmt.Sprintf("container %s%s ended%s with exit %s", p.Container, ofPod, since, p.Run.Exit.Code())
 	}
+	if p.Run.MemoryLimit != nil {
+		text += ", " + LimitText(p.Run.MemoryLimit)
+	}
 	it := wording.Form(int(max(p.Count, 1)), "the pod", "the pods")
 	switch p.Kind {
+	case explain.ProblemPodNotEnded:
+		return withoutPod(fmt.Sprintf("%s, but the kubelet of %s has not ended %s", text, cmp.Or(wording.Join(" ", "node", p.Node), "its node"), it), ofPod)
 	case explain.ProblemContainerEnded:
 		text = fmt.Sprintf("%s, and %s%s %s from ending", text, ContainersText(p.Stopping.Running), wording.Form(len(p.Stopping.Running), " keeps", " keep"), it)
-		if utf8.RuneCountInString(stalled+text) >= maxSentence { // The pod has a line of its own.
-			text = strings.Replace(text, ofPod, "", 1)
-		}
-		return text
+		return withoutPod(text, ofPod)
 	case explain.ProblemSidecarStopping:
 		return fmt.Sprintf("%s, and %s%s not stopped yet", text, sidecarsText(p.Stopping.Running), wording.Form(len(p.Stopping.Running), " has", " have"))
 	}
 	return text
+}
+
+// withoutPod leaves the pod out of a sentence that is too long: it has a line of its own.
+func withoutPod(text, ofPod string) string {
+	if utf8.RuneCountInString(stalled+text) < maxSentence {
+		return text
+	}
+	return strings.Replace(text, ofPod, "", 1)
 }
 
 // outlivedText describes a container that had ended while others kept its pod running until the Job's deadline.

@@ -42,7 +42,7 @@ func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, note
 	}
 	switch r.State {
 	case explain.CronJobScheduled:
-		clauses = append(clauses, waitsText(r.Last), keptText(r), lateText(r), retriesLeftText(r.Last), cleanedUpText(r), failingSinceText(r, now), nextStartText(r, now), uncountedText(r, now), manualText(r), unexpectedText(r))
+		clauses = append(clauses, waitsText(r.Last), keptText(r), lateText(r), retriesLeftText(r.Last), cleanedUpText(r), failingSinceText(r, now), nextStartText(r, now), unlistedText(r), uncountedText(r, now), manualText(r), unexpectedText(r))
 		if why == "" { // Nobody who reads about a failure asks for the hour of the next start.
 			clauses = append(clauses, zoneText(r))
 		}

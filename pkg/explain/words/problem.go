@@ -100,6 +100,7 @@ var problems = map[explain.ProblemKind]problemWords{
 	},
 	explain.ProblemContainerEnded:   {what: containerEndedText, group: containersEndedText, brief: stillRunBriefly},
 	explain.ProblemSidecarStopping:  {what: containerEndedText, note: sidecarStoppingNote, group: containersEndedText, brief: stillRunBriefly},
+	explain.ProblemPodNotEnded:      {what: containerEndedText, group: containersEndedText, brief: phrase("pod not ended by its kubelet"), advice: CheckKubelet},
 	explain.ProblemTerminatingHolds: {what: terminatingText, column: "waits for terminating pods"},
 	explain.ProblemTerminatingStuck: {
 		what: terminatingText, column: "a pod does not terminate",

@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
@@ -43,10 +44,17 @@ func onEndedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.
 		return nil
 	}
 	c := podproblems.EndedContainer(in, pod)
-	if c == nil {
+	switch {
+	case c == nil:
 		return nil
+	case c.Kind == explain.ProblemPodNotEnded:
+		out := advise(words.CheckKubelet, describeNode+shellWord(pod.Node))
+		return append(out, advise(words.DeleteUnended, kubectl(in.Job, "delete pod %s", shellWord(pod.Name)))...)
 	}
 	out, read := endWithMain(in, c.Running, c.Name), c.Running[0]
+	if c.Reason == cause.OOMKilled {
+		out = append(advise(words.MemoryAdvice(c.Name, in.MemoryLimit(&c.Container), true), ""), out...)
+	}
 	switch {
 	case c.Kind == explain.ProblemSidecarStopping:
 		out = advise(words.StopSidecars(c.Running), "")

@@ -43,6 +43,7 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemContainerFailed:   onEndedContainer,
 	explain.ProblemContainerEnded:    onEndedContainer,
 	explain.ProblemSidecarStopping:   onEndedContainer,
+	explain.ProblemPodNotEnded:       onEndedContainer,
 	explain.ProblemInitRunning:       onContainerLog,
 	explain.ProblemSidecarNotStarted: onContainerLog,
 	explain.ProblemNodeGone:          onNode,
@@ -112,7 +113,7 @@ func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	}
 	to := ""
 	switch {
-	case p.Kind == explain.ProblemCrashLoop && loopRemedy(in, p).Elsewhere:
+	case p.Kind == explain.ProblemCrashLoop && loopRemedy(in, p).Elsewhere, p.Start.Trouble != nil && nodeCommands[p.Start.Trouble.Kind] != "":
 		return skip
 	case p.Start.Reason == explain.InvalidImageName:
 		to = "to correct the name of the image" + wording.InBrackets(meaning.NameFault(p.Image)) + ", "

@@ -22,6 +22,9 @@ import (
 // endSlack is how long the other containers of a pod may take to end after one has ended.
 const endSlack = 30 * time.Second
 
+// reportSlack is how long a kubelet may take to end a pod all of whose containers have ended.
+const reportSlack = 2 * time.Minute
+
 // Ended is a container of an active pod that ended and is not restarted, while others of the pod run.
 type Ended struct {
 	*input.Member
@@ -71,12 +74,16 @@ func endedAs(in *facts.Facts, p *input.Pod, has func(m *input.Member) bool) *inp
 	return p.Lineup.Named(names[0])
 }
 
-// sidecarsStop checks a pod with only sidecars left, which the kubelet stops after all other containers have ended.
+// sidecarsStop checks a pod with at most sidecars left, which the kubelet stops after all other containers have ended; then it ends the pod.
 func sidecarsStop(in *facts.Facts, p *input.Pod, e *Ended) *Ended {
 	e.Kind, e.Running = explain.ProblemSidecarStopping, p.Lineup.Sidecars()
 	over := func(m *input.Member) bool { return m.ExitCode == 0 || isFailure(in)(m) }
 	left := p.Lineup.Names(func(m *input.Member) bool { return !m.HasEnded() || !over(m) })
-	if len(e.Running) == 0 || len(left) > 0 {
+	if len(e.Running) == 0 {
+		e.Kind = explain.ProblemPodNotEnded
+		left = append(left, p.Lineup.Names(func(m *input.Member) bool { return in.Now.Sub(m.EndedAt) < reportSlack })...)
+	}
+	if len(left) > 0 {
 		return nil
 	}
 	failed := endedAs(in, p, func(m *input.Member) bool { return m.ExitCode != 0 })
@@ -110,7 +117,15 @@ func EndedContainers(in *facts.Facts) []explain.Problem {
 			Kind: c.Kind, Blocks: c.Kind != explain.ProblemContainerEnded || c.WorkIsOver, Since: explain.TimeOf(c.EndedAt), Details: words.LastLines(c.Message),
 			Run: explain.Run{Exit: &exit}, Container: c.Name, Stopping: explain.Stopping{Running: c.Running},
 		}
-		if c.Kind == explain.ProblemSidecarStopping {
+		if c.Reason == cause.OOMKilled {
+			if limit := in.MemoryLimit(&c.Container); limit.Value != "" {
+				p.Run.MemoryLimit = &limit
+			}
+		}
+		switch c.Kind {
+		case explain.ProblemPodNotEnded:
+			p.Node = pod.Node
+		case explain.ProblemSidecarStopping:
 			p.MayContinue, p.Stopping.GraceSeconds = true, in.Spec.Template.Spec.TerminationGracePeriodSeconds
 		}
 		found.add(key{c.Kind, exit, strings.Join(c.Running, ",")}, pod.Name, &p)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -78,6 +79,7 @@ func TestContainerThatStillWorksIsNoStall(t *testing.T) {
 	}{
 		"works on":         {explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{explaintest.EndedWith("extract", 0, 40*time.Second), runsSince("upload", time.Hour)}), true},
 		"ended just now":   {explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{explaintest.EndedWith("extract", 0, 20*time.Second), runsSince("upload", time.Hour)}), false},
+		"all ended":        {explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{explaintest.EndedWith("extract", 0, time.Minute)}), false},
 		"the proxy ended":  {explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{explaintest.EndedWith("istio-proxy", 0, 6*time.Minute), runsSince("upload", time.Hour)}), false},
 		"a sidecar beside": {explaintest.Containers(corev1.PodRunning, []corev1.ContainerStatus{runsSince("sidecar-log", time.Hour)}, []corev1.ContainerStatus{runsSince("main", time.Hour)}), false},
 		"a sidecar loops": {explaintest.Containers(corev1.PodRunning, []corev1.ContainerStatus{explaintest.Restarted(explaintest.WaitsFor("sidecar-log", "CrashLoopBackOff"), 3, 1, time.Minute)},
@@ -92,7 +94,17 @@ func TestContainerThatStillWorksIsNoStall(t *testing.T) {
 }
 
 // Requirements: CON-02
-func TestSidecarThatDoesNotStopIsNamedWithItsGracePeriod(t *testing.T) {
+func TestWhatKeepsAPodFromEndingIsNamed(t *testing.T) {
+	done := explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{explaintest.EndedWith("main", 0, 8*time.Minute)})
+	wantStall(t, explaintest.InputOf(explaintest.JobOfPod(done), explaintest.PodOf("a", done)), explain.ProblemPodNotEnded,
+		"The Job is stalled: container main of pod a ended 8m ago with exit code 0, but the kubelet of node node-1 has not ended the pod.", "kubectl describe node node-1", "kubectl delete pod a -n ns")
+	killed := explaintest.EndedWith("main", 137, 8*time.Minute)
+	killed.State.Terminated.Reason = "OOMKilled"
+	waits := explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{killed, runsSince("next", time.Hour)})
+	two := explaintest.JobOfPod(waits)
+	two.Spec.Template.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("10Mi")}
+	explaintest.WantText(t, explaintest.Report(explaintest.InputOf(two, explaintest.PodOf("a", waits))), "exit code 137 (OOMKilled), memory limit 10Mi", "raise the memory limit of container main, which is 10Mi")
+
 	pod := explaintest.Containers(corev1.PodRunning, []corev1.ContainerStatus{runsSince("sidecar-agent", 10*time.Minute)}, []corev1.ContainerStatus{explaintest.EndedWith("main", 0, 8*time.Minute)})
 	job := explaintest.JobOfPod(pod)
 	job.Spec.Template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](900)

@@ -137,7 +137,7 @@ func TestPodWithANodeHasTheReasonWhyItCannotStart(t *testing.T) {
 		{"FailedMount", "Unable to attach or mount volumes: unmounted volumes=[v-data]: timed out waiting for the condition", "its volume v-data (claim data) was not attached or mounted in time", "find out whether a pod on another node uses claim data: with access mode ReadWriteOnce, one node at a time can mount it"},
 		{"FailedAttachVolume", `Multi-Attach error for volume "pvc-0a1b" Volume is already used by pod(s) bootstrap-sync`, "the volume of its claim data is already used by bootstrap-sync", "recreate the Job with podAffinity to the pod that uses the volume"},
 		{"FailedCreatePodSandBox", `Failed to create pod sandbox: plugin type="aws-cni" name="aws-cni" failed (add): add cmd: failed to assign an IP address to container`, "network plugin aws-cni has no IP address left for it", "free IP addresses"},
-		{"NetworkNotReady", "network is not ready: cni plugin not initialized", "the network plugin of its node is not ready", "check the pods of the network plugin"},
+		{"NetworkNotReady", "network is not ready: cni plugin not initialized", "the network of its node is not ready", "check the pods of the network plugin"},
 	} {
 		f := explaintest.InputOf(explaintest.JobOfOne("data"), explaintest.PendingPod("", ""))
 		f.Events = []input.Event{explaintest.PodEvent(tc.reason, tc.message, time.Minute)}
@@ -157,7 +157,7 @@ func TestImageThatIsNotPulledForAnUnknownReasonNamesItsNode(t *testing.T) {
 	f.Events = []input.Event{backOff}
 	r := explaintest.Report(f)
 	explaintest.WantVerdict(t, r, "The Job is stalled: image train:1 of container main cannot be pulled; the Job waits forever.")
-	if !explaintest.HasAdvice(r, "find the reason, which no event has (the kubelet reported the failure 121 times), on node node-1", "crictl pull train:1", "ctr -n k8s.io images import") {
+	if !explaintest.HasAdvice(r, "check first whether its tag 1 exists in the registry; if so, find the reason, which no event has (the kubelet reported the failure 121 times), on node node-1", "crictl pull train:1", "ctr -n k8s.io images import") {
 		t.Errorf("%+v", r.Advice)
 	}
 	f.EventsRead = false // An event may say why.
