@@ -49,7 +49,7 @@ var (
 	manyLabels = lazyregexp.New(`^(?:[\w-]+\.){3,}[\w-]+(?::\d+)?(?: |$)`)
 	// private matches an address of a private network.
 	private = lazyregexp.New(`^(?:10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|^\[`)
-	// noHost matches what a program takes for a host if its address is missing or no URL: "base" is of the parser of pg for Node.js.
+	// noHost matches hosts that stand for an address that is missing or no URL: "base" is of the parser of pg for Node.js.
 	noHost = lazyregexp.New(`(?i)^(?:base|undefined|null|none|nil|false|nan|host|hostname|your[-_].*|.*[<>{}$].*)(?:$| |:)`)
 	// address matches an IP address.
 	address = lazyregexp.New(`^(?:\d+\.\d+\.\d+\.\d+|\[)`)

@@ -168,7 +168,7 @@ func numbersAreThere(a *Answer) string {
 }
 
 // clusterScoped are words of commands about objects without a namespace.
-var clusterScoped = regexp.MustCompile(`kube-system|\b(clusterroles?|clusterrolebindings?|nodes?|namespaces?|(securitycontext)?constraints|clusterpolic\w+|storageclass(es)?|priorityclass(es)?|runtimeclass(es)?|csidrivers?|csinodes?|validatingadmissionpolic\w+|validatingwebhookconfigurations?|mutatingwebhookconfigurations?|clusterqueues?|nodepools?|pv|persistentvolumes?|-A|--all-namespaces)\b|-A\b`)
+var clusterScoped = regexp.MustCompile(`kube-system|\b(clusterroles?|clusterrolebindings?|nodes?|namespaces?|(securitycontext)?constraints|podsecuritypolic\w+|clusterpolic\w+|storageclass(es)?|priorityclass(es)?|runtimeclass(es)?|csidrivers?|csinodes?|validatingadmissionpolic\w+|validatingwebhookconfigurations?|mutatingwebhookconfigurations?|clusterqueues?|nodepools?|pv|persistentvolumes?|-A|--all-namespaces)\b|-A\b`)
 
 var namespaceFlag = regexp.MustCompile(` (?:-n|--namespace)[ =]('[^']*'|\S+)`)
 
