@@ -175,7 +175,7 @@ var images = []row[TroubleKind]{
 		kind:     RegistryPlain,
 		patterns: re(`server gave HTTP response to HTTPS client`),
 		brief:    "registry without TLS",
-		text:     "cannot be pulled: its registry {registry} has no TLS (server gave HTTP response to HTTPS client)",
+		text:     "cannot be pulled: its registry has no TLS",
 		complete: true,
 		advice:   "have the container runtime of the nodes use http for {registry} (containerd: /etc/containerd/certs.d/{registry}/hosts.toml, K3s: registries.yaml, CRI-O: insecure in registries.conf), or give the registry a certificate" + retried,
 	},
