@@ -37,7 +37,7 @@ func (c *Claim) why() string {
 }
 
 // noDriver matches a warning of a provisioner about the node that the scheduler has chosen.
-var noDriver = lazyregexp.New(`no topology key found on CSINode "?([^\s"]+)|error getting CSINode for selected node "?([^\s":]+)|topology labels from selected node "?([^\s"]+)"? does`)
+var noDriver = lazyregexp.New(`no topology key found on CSINode "?([a-z0-9][a-z0-9.-]*)|error getting CSINode for selected node "?([a-z0-9][a-z0-9.-]*)`)
 
 // runDriver is advice on such a node.
 const runDriver = "find out why %s has not registered on node %[2]s (its pod there, and kubectl get csinode %[2]s): the volume is made for that node; or keep the pod off it (nodeSelector, affinity)"

@@ -28,7 +28,7 @@ var accessAsks = []ask{
 	{lazyregexp.New(`(maintenance must be run by designated user)`), "make the user who runs the maintenance its owner in the repository (kopia maintenance set --owner USER@HOST), which names another one"},
 	{lazyregexp.New(`could not read (?:Username|Password) for '([^']+)'`), "give git credentials for {1} ({credentials}), or correct the address of the repository: git is asked for a user name if the repository is private or does not exist"},
 	{lazyregexp.New(`(InvalidAccessKeyId|Access Key Id you provided does not exist)`), "check the access key of the program ({credentials}), and the server that it asks: S3 of AWS does not know the key of another provider, whose storage needs its address (--endpoint-url, or variable AWS_ENDPOINT_URL)"},
-	{lazyregexp.New(`(HTTP request failed with 403)`), "have the policy of the bucket allow the program's key to list, read and write in it, and check key, bucket, endpoint and region ({credentials})"},
+	{lazyregexp.New(`(HTTP request failed with 403 \(Forbidden\))`), "have the policy of the bucket allow the program's key to list, read and write in it, and check key, bucket, endpoint and region ({credentials})"},
 	{lazyregexp.New(`file has vanished: "([^"]+)"|tar: (\S+): File removed before we read it|error in Stream: .* src: file: (\S+)`), "look whether {1} is still there: if it was removed or changed while the program copied it, leave such files out, copy at a quiet time, or back up a snapshot of the volume"},
 	{lazyregexp.New(`x509: (certificate signed by unknown authority)`), "give the program the CA that signed the certificate of its server: it may have it from {configuration}"},
 }

@@ -348,7 +348,7 @@ var (
 	// boast matches a line in which a program reports its own success, and overcome an error after which it tries again.
 	boast = lazyregexp.New(`^\W*(?:[\w./:-]+ ){0,5}(?i:completed?|finished|done|succeeded|success(?:ful)?)(?: (?i:successfully))?\W*$`)
 	// noErrors matches a count of errors that there were none of.
-	noErrors = lazyregexp.New(`(?i)\b(?:errors?|failures?)\b[^.]*\b0\b`)
+	noErrors = lazyregexp.New(`(?i)\b(?:errors?|failures?)\b["']?(?: \w+)?\s*[:=]\s*0\b`)
 	overcome = lazyregexp.New(`(?i)\bretr(?:y|ies|ying)\b|\b(?:try|trying) again\b|\battempt\b`)
 )
 

@@ -207,7 +207,9 @@ func (q *Clue) connected() string {
 func (q *Clue) nameOf(host string) string {
 	_, port, _ := strings.Cut(host, ":")
 	for _, line := range q.Log {
-		if named := addressInLine.Group(line); address.MatchString(host) && strings.HasSuffix(named, ":"+port) && !address.MatchString(named) {
+		named := addressInLine.Group(ownEnd.ReplaceAllString(line, ""))
+		isOther := !address.MatchString(named) && !ownPod.MatchString(named) && !sourceLine.MatchString(named)
+		if address.MatchString(host) && strings.HasSuffix(named, ":"+port) && isOther {
 			return named
 		}
 	}

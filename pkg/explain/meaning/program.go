@@ -389,6 +389,9 @@ func (e *KnownError) Text() string {
 // Advice returns advice on the error, with the variable that the program has its subject from.
 func (e *KnownError) Advice(c Container) string {
 	text := e.advice(c)
+	if e.Kind == ErrorNameResolution && noHost.MatchString(e.Subject) {
+		return text
+	}
 	host, _, _ := strings.Cut(e.Host(), ":")
 	switch name := cmp.Or(c.variableWith(e.Subject), c.variableWith(host)); {
 	case name != "" && !strings.Contains(text, name):

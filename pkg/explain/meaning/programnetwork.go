@@ -11,7 +11,7 @@ import (
 
 // Patterns for the subject of an error in its line, if the error's own pattern has none.
 var (
-	hostInLine = lazyregexp.New(`(?i)(?:\bhost(?: ?name)?[ :=]+(?:Just )?['"]?|server on ['"]|connecting to )([\w][\w.-]*)`)
+	hostInLine = lazyregexp.New(`(?i)(?:\bhost(?: ?name)?[ :=]+(?:Just )?['"]?|server on ['"]|connecting to (?:host(?: ?name)? )?)([\w][\w.-]*)`)
 	// ownEnd matches the end of a connection at the program, which Go writes before that of the server.
 	ownEnd        = lazyregexp.New(`\S+:\d+->`)
 	addressInLine = lazyregexp.New(`(?:^|[\s'"(\[/@])((?:[a-z][\w.-]*|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\]):\d{2,5})\b`)
@@ -50,7 +50,7 @@ var (
 	// private matches an address of a private network.
 	private = lazyregexp.New(`^(?:10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|^\[`)
 	// noHost matches hosts that stand for an address that is missing or no URL: "base" is of the parser of pg for Node.js.
-	noHost = lazyregexp.New(`(?i)^(?:base|undefined|null|none|nil|false|nan|host|hostname|your[-_].*|.*[<>{}$].*)(?:$| |:)`)
+	noHost = lazyregexp.New(`(?i)^(?:base|undefined|null|none|nil|false|nan|your[-_].*|.*[<>{}$].*)(?:$| |:)`)
 	// address matches an IP address.
 	address = lazyregexp.New(`^(?:\d+\.\d+\.\d+\.\d+|\[)`)
 )

@@ -179,7 +179,7 @@ var ofDriver = lazyregexp.New(`^lib[\w-]+\.so`)
 
 // driverAdvice says where the library of the GPU driver comes from.
 func driverAdvice(c Container) string {
-	text := "check NVIDIA's runtime (Container Toolkit, or runtimeClassName nvidia) and device plugin on the node of the pod: they add the library of the driver to a container that has a GPU, as no image has it"
+	text := fmt.Sprintf("check that container %s requests a GPU (resources.limits, such as nvidia.com/gpu); if it does, check NVIDIA's runtime (Container Toolkit, or runtimeClassName nvidia) and device plugin on the node of the pod: they add the library of the driver to a container that has a GPU", c.Name)
 	for i := range c.Mounts {
 		if m := &c.Mounts[i]; m.Directory != "" && strings.Contains(m.Directory, "nvidia") && !strings.HasSuffix(m.Directory, "/bin") {
 			return text + fmt.Sprintf("; if it is to come from %s of the node, check whether it is there, and whether LD_LIBRARY_PATH of container %s has %s", m.Directory, c.Name, m.Path)

@@ -43,9 +43,10 @@ const (
 func metadata(noun string) []demand {
 	const name = `([\w./-]+)`
 	return []demand{
-		besides(`\bnamespace\b[^.;]*(?:must have|lacks?|needs?|missing)[^.;]*\b`+noun, "have the namespace get the "+noun+" that the message names"),
+		besides(`(?:^|[:\]] )(?:the )?namespace\b[^.;]*(?:must have|lacks?|needs?|missing)[^.;]*\b`+noun, "have the namespace get the "+noun+" that the message names"),
+		needs(noun+`s?\b[^.;]*(?:must be one of|only allowed values|\bvalue\b[^.;]*not allowed)`, "a value of the "+noun+" that it allows"),
+		needs(`(?:without|missing|lack(?:s|ing)?)(?: the| a| an)?(?: required)? `+noun+`s?:? `+quoteMark+`*([\w./-]+)[^.;]*(?:not allowed|forbidden)`, "the "+noun+"{s} {names} in the metadata of the pod template"),
 		forbids(noun+`s?\b[^.;]*(?:not allowed|forbidden|only allowed|must not|not (?:both )?be (?:set|used))`, "the "+noun+"s that the message names"),
-		needs(noun+`s?\b[^.;]*must be one of`, "a value of the "+noun+" that it allows"),
 		needs(noun+` <([^:>]+): [^>]*> does not satisfy allowed regex: (\S+)`, "another value of "+noun+" {1} ({2}) in the pod template"),
 		needs(`provide `+noun+`(?:s|\(s\)): \{([^}]*)\}|/metadata/`+noun+`s/([^\s']+?)/?\.?(?:[\s']|$)|`+
 			`\b`+noun+`s?:?[ :]+((?:`+quoteMark+`+[\w./-]+`+quoteMark+`+(?:, and |, | and )?)+)|`+
@@ -134,7 +135,7 @@ var demands = [][]demand{
 	{needs(`size ?limit`, "a sizeLimit for its emptyDir volumes")},
 	{needs(`priority ?class`, "a priorityClassName that it allows")},
 	{needs(`runtime ?class`, "a runtimeClassName that it allows")},
-	{needs(`(?:must|have to|require\w*|needs?|missing)[^.;]*\btolerations?\b`, "the toleration that the message names"), forbids(`\btolerations? `, "the tolerations that the message names")},
+	{forbids(`(?:must not|may not|cannot|not allowed to|should not)[^.;]*\btolerations?\b`, "the tolerations that the message names"), needs(`(?:must|have to|require\w*|needs?|missing)[^.;]*\btolerations?\b`, "the toleration that the message names"), forbids(`\btolerations? `, "the tolerations that the message names")},
 	{forbids(`\b(node affinity|nodeSelector|nodeName)\b.*(?:prohibited|cannot be used|not allowed)`, "{1}")},
 	{needs(`activeDeadlineSeconds`, "activeDeadlineSeconds")},
 }

@@ -79,7 +79,11 @@ func containerEndedText(p *explain.Problem, now time.Time) string {
 	it := wording.Form(int(max(p.Count, 1)), "the pod", "the pods")
 	switch p.Kind {
 	case explain.ProblemPodNotEnded:
-		return withoutPod(fmt.Sprintf("%s, but the kubelet of %s has not ended %s", text, cmp.Or(wording.Join(" ", "node", p.Node), "its node"), it), ofPod)
+		kubelet := "the kubelet of " + cmp.Or(wording.Join(" ", "node", p.Node), "its node") + " has"
+		if p.Count > 1 {
+			kubelet = "the kubelets of their nodes have"
+		}
+		return withoutPod(fmt.Sprintf("%s, but %s not ended %s", text, kubelet, it), ofPod)
 	case explain.ProblemContainerEnded:
 		text = fmt.Sprintf("%s, and %s%s %s from ending", text, ContainersText(p.Stopping.Running), wording.Form(len(p.Stopping.Running), " keeps", " keep"), it)
 		return withoutPod(text, ofPod)

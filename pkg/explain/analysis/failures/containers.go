@@ -116,8 +116,8 @@ func (f *Failure) erring(in *facts.Facts) *input.Container {
 	if c == nil || f.Ending() != nil || f.Consequence && !c.Before || c.Reason == cause.OOMKilled {
 		return nil
 	}
-	if known := meaning.KnownErrorIn(c.ExitCode, in.LogOf(f.Pod.Name, c.Name)...); facts.IsStopped(c) && (known == nil || known.Kind != meaning.ErrorProcessKilled) {
-		return nil // The script of one whose child was killed passes its exit code on.
+	if facts.IsStopped(c) && !killedChild(in, f.Pod.Name, c) {
+		return nil
 	}
 	hasLog := func(c *input.Container) bool {
 		tail := in.TailOf(f.Pod.Name, c.Name)
@@ -127,6 +127,16 @@ func (f *Failure) erring(in *facts.Facts) *input.Container {
 		return beside
 	}
 	return c
+}
+
+// killedChild reports whether the script of a container passed on the exit code of its child, which was killed, as its log says.
+func killedChild(in *facts.Facts, pod string, c *input.Container) bool {
+	const killed = 137
+	if c.ExitCode != killed {
+		return false
+	}
+	known := meaning.KnownErrorIn(c.ExitCode, in.LogOf(pod, c.Name)...)
+	return known != nil && known.Kind == meaning.ErrorProcessKilled
 }
 
 // Beside returns the first container that ended because of an error of its own beside the failed one, or nil.
