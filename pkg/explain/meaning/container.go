@@ -246,8 +246,8 @@ var (
 	commandError = lazyregexp.New(`^([a-z][\w.-]*): .*\b(?i:error|fatal|failed|denied|refused)\b`)
 )
 
-// ErrorPassed returns the last error in a log if it is of a command that the container's script calls, and after which the script continues
-// whatever happened; "" otherwise.
+// ErrorPassed returns the last error in a log if a command of the container's script reported it, and the script continues after any
+// error; otherwise "".
 func (c *Container) ErrorPassed(lines []string) string {
 	last := len(c.Arguments) - 1
 	if last < 1 || !isShell(c.Arguments[0]) || c.endsAtError() || handled.MatchString(c.Arguments[last]) {

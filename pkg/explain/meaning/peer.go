@@ -205,11 +205,13 @@ func (q *Clue) connected() string {
 
 // nameOf returns the host that the log names with the port of an address, or the address.
 func (q *Clue) nameOf(host string) string {
+	if !address.MatchString(host) {
+		return host
+	}
 	_, port, _ := strings.Cut(host, ":")
 	for _, line := range q.Log {
 		named := addressInLine.Group(ownEnd.ReplaceAllString(line, ""))
-		isOther := !address.MatchString(named) && !ownPod.MatchString(named) && !sourceLine.MatchString(named)
-		if address.MatchString(host) && strings.HasSuffix(named, ":"+port) && isOther {
+		if strings.HasSuffix(named, ":"+port) && !address.MatchString(named) && !ownPod.MatchString(named) && !sourceLine.MatchString(named) {
 			return named
 		}
 	}

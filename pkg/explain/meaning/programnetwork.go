@@ -105,11 +105,11 @@ func addressAdvice(named, plain string) func(*KnownError, Container) string {
 		case e.Subject == "":
 			return plain
 		case e.APIServer && strings.HasSuffix(e.Subject, ":6443") && ownPod.MatchString(e.Subject):
-			return fmt.Sprintf("have the program use the token of ServiceAccount %s in place of its kubeconfig, or give that an address that pods reach: %s, which it names, is the pod itself, and the API server only on a control plane node with hostNetwork: true", cmp.Or(c.Account, "default"), e.Subject)
+			return fmt.Sprintf("have the program use the token of ServiceAccount %s in place of its kubeconfig, or give that an address that pods reach: %s, which it names, is the pod itself, and the API server only on a control plane node with hostNetwork: true", c.account(), e.Subject)
 		case e.APIServer && ownPod.MatchString(e.Subject) && c.NoToken:
 			return c.tokenAdvice() + fmt.Sprintf("; kubectl then asks %s", e.Subject)
 		case e.APIServer && ownPod.MatchString(e.Subject):
-			return fmt.Sprintf("mount the token of ServiceAccount %s (automountServiceAccountToken), or give container %s a kubeconfig: without them, kubectl asks %s", cmp.Or(c.Account, "default"), c.Name, e.Subject)
+			return fmt.Sprintf("mount the token of ServiceAccount %s (automountServiceAccountToken), or give container %s a kubeconfig: without them, kubectl asks %s", c.account(), c.Name, e.Subject)
 		case ownPod.MatchString(e.Subject):
 			return fmt.Sprintf("%s is the pod itself: if no container of the pod should listen there, give the program the address of its server", e.Subject)
 		case e.IsOfAPIServer():

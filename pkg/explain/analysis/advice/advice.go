@@ -180,7 +180,7 @@ func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
 		Variables: facts.Variables(in, c.Name), Sources: facts.EnvSources(in, c.Name),
 		User: facts.User(in, c.Name), AlsoRoot: facts.AlsoRoot(in, c.Name),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
-		Account: facts.Account(in), NoToken: !ptr.Deref(in.Spec.Template.Spec.AutomountServiceAccountToken, true), Namespace: in.Job.Namespace, TriesAgain: !in.Finished(),
+		Account: facts.Account(in), NoToken: facts.NoToken(in), Namespace: in.Job.Namespace, TriesAgain: !in.Finished(),
 		Arguments: facts.Arguments(in, c.Name), Servers: facts.AskedServers(in, c.Name),
 	}
 }

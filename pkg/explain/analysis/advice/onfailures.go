@@ -264,12 +264,14 @@ func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Ad
 // onCronJob returns the advice to correct the CronJob that created a Job, or, if the cause of its failure is elsewhere, to delete the Job.
 func onCronJob(in *facts.Facts, o *explain.Owner, advised []explain.Advice) []explain.Advice {
 	fix := ptr.Deref(lists.First(advised, func(a *explain.Advice) bool { return a.OfTemplate || a.Elsewhere }), explain.Advice{})
-	out := advise(words.ChangeCronJob(o, facts.ToolOfCronJob(in.Job), in.Finished(), fix.OfTemplate), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+	var out []explain.Advice
 	switch {
 	case fix.Elsewhere && (!in.Finished() || o.Uncontrolled):
 		return nil
 	case fix.Elsewhere:
 		out = advise(words.DeleteKeptJob, kubectl(in.Job, "delete job %s", jobWord(in.Job)))
+	default:
+		out = advise(words.ChangeCronJob(o, facts.ToolOfCronJob(in.Job), in.Finished(), fix.OfTemplate), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
 	}
 	out[0].OfOwner = true
 	return out

@@ -139,11 +139,16 @@ func WhereOf(in *Facts, image string) meaning.Where {
 	return w
 }
 
+// NoToken reports whether the pod template keeps the token of its ServiceAccount out of the pods.
+func NoToken(in *Facts) bool {
+	return !ptr.Deref(in.Spec.Template.Spec.AutomountServiceAccountToken, true)
+}
+
 // TemplateOf returns what advice on refused pods depends on.
 func TemplateOf(in *Facts) meaning.PodTemplate {
 	spec := &in.Spec.Template.Spec
 	t := meaning.PodTemplate{
-		Account: Account(in), NoToken: !ptr.Deref(spec.AutomountServiceAccountToken, true), Annotations: slices.Sorted(maps.Keys(in.Spec.Template.Annotations)),
+		Account: Account(in), NoToken: NoToken(in), Annotations: slices.Sorted(maps.Keys(in.Spec.Template.Annotations)),
 	}
 	for i, c := range spec.InitContainers {
 		t.Containers = append(t.Containers, meaning.PodPart{Name: c.Name, Image: c.Image, Path: fmt.Sprintf("initContainers/%d", i)})

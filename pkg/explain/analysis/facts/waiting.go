@@ -91,7 +91,7 @@ func HidesExit(in *Facts, container string) string {
 	return (&meaning.Container{Arguments: Arguments(in, container)}).HidesExit()
 }
 
-// ErrorPassed returns the error of a command in the log of a container whose script continues after it, "" if there is none.
+// ErrorPassed returns the logged error of a command after which the container's script continued, or "".
 func ErrorPassed(in *Facts, container string, lines []string) string {
 	return (&meaning.Container{Arguments: Arguments(in, container)}).ErrorPassed(lines)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // OutputOf returns the pod and the container whose log may say more about a Job without failures: an init container that takes long, or a
-// container of the newest pod that runs, or, of a complete Job, of the newest that succeeded; nil if there is none.
+// container of the newest running pod. For a complete Job, the pod is the newest one that succeeded. nil if there is none.
 func OutputOf(in *facts.Facts) (newest *input.Pod, container string) {
 	for _, p := range in.Active {
 		if m, _, _ := p.Lineup.Starting(); m != nil && !m.Sidecar && isLate(in, p, m) && !in.Decision.Decided() {
@@ -104,8 +104,8 @@ func addOutput(p *explain.Problem, tail *input.LogTail) {
 	}
 }
 
-// hiddenIn returns the error in the log of a container that succeeded, "" if there is none, and what follows it: nothing, SignNoError for the
-// report of a success, or SignUnknown if its script continues after it. asked is whether its command hides the exit code.
+// hiddenIn returns the error in the log of a container that succeeded, or "", and what came after it: SignError for nothing, SignNoError
+// for a report of success, SignUnknown for more commands of its script. asked is set if its command hides the exit code.
 func hiddenIn(in *facts.Facts, tail *input.LogTail, asked bool) (string, meaning.LineSign) {
 	if asked {
 		return meaning.ErrorIn(tail.Lines), meaning.SignError

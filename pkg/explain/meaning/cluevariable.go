@@ -1,0 +1,122 @@
+package meaning
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// missingField matches the first field that settings of Pydantic lack, which come from variables.
+var missingField = lazyregexp.New(`validation errors? for \w*(?:Settings|Config)\w*\W+(\w+)\b.*(?i:field required)`)
+
+// namedField is the clue of a field of settings without a value.
+func namedField(q *Clue, c *Container) string {
+	field := missingField.Group(q.Words)
+	if field == "" {
+		return ""
+	}
+	text := variableAdvice(&KnownError{Subject: strings.ToUpper(field)}, *c)
+	return text + "; settings of Pydantic come from variables, some with a prefix before their names"
+}
+
+// reference matches a reference to a variable in the value of another.
+var reference = lazyregexp.New(`\$\(([A-Za-z_]\w*)\)`)
+
+// undefinedReference is the clue of a variable that refers to one which the template does not define: it keeps the reference as text.
+func undefinedReference(_ *Clue, c *Container) string {
+	if len(c.Sources) > 0 {
+		return "" // They may define it.
+	}
+	for i := range c.Variables {
+		v := &c.Variables[i]
+		for _, m := range reference.FindAllStringSubmatch(v.Value, -1) {
+			defined := func(other Variable) bool { return other.Name == m[1] }
+			if !strings.Contains(v.Value, "$$("+m[1]) && !slices.ContainsFunc(c.Variables[:i], defined) && !strings.HasSuffix(m[1], "_SERVICE_HOST") && !strings.Contains(m[1], "_SERVICE_PORT") {
+				return fmt.Sprintf("define variable %s before %s in env of container %s: the value of %s refers to it as $(%s), and keeps that text", m[1], v.Name, c.Name, v.Name, m[1])
+			}
+		}
+	}
+	runsScript := slices.ContainsFunc(c.Arguments, func(argument string) bool { return argument == "-c" || isShell(argument) })
+	for _, argument := range c.Arguments {
+		m := reference.FindStringSubmatch(argument)
+		if m != nil && !runsScript && constants.MatchString(m[1]) && !anyway.MatchString(m[1]) && !strings.Contains(argument, "$"+m[0]) && c.variable(m[1]) == nil {
+			return fmt.Sprintf("define variable %s in env of container %s: its command or args refer to it as $(%s), and keep that text", m[1], c.Name, m[1])
+		}
+	}
+	return ""
+}
+
+// inScript matches the variables that a script uses, except those with a default; anyway those that containers have anyway.
+var (
+	inScript = lazyregexp.New(`\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+)\b)`)
+	// setsMore matches scripts that may set variables by other means than an assignment.
+	setsMore = lazyregexp.New(`(?m)(?:^|[;&|])\s*(?:\.|source|eval)\s|<<|\b(?:awk|getopts|read|export -f)\b`)
+	anyway   = lazyregexp.New(`^(?:HOME|PATH|PWD|OLDPWD|HOSTNAME|USER|SHELL|RANDOM|SECONDS|UID|EUID|IFS|LINENO|PIPESTATUS|REPLY|PPID|FUNCNAME|LANG|TERM|JAVA_HOME|BASH\w*|KUBERNETES_\w+|\w+_SERVICE_(?:HOST|PORT)\w*)$`)
+)
+
+// undefinedInScript is the clue of a variable that the script in the template uses, and that neither defines.
+func undefinedInScript(_ *Clue, c *Container) string {
+	if len(c.Arguments) == 0 || !isShell(c.Arguments[0]) || len(c.Sources) > 0 {
+		return ""
+	}
+	script := strings.Join(c.Arguments, "\n")
+	if setsMore.MatchString(script) {
+		return ""
+	}
+	for _, m := range inScript.FindAllStringSubmatch(script, -1) {
+		name := m[1] + m[2]
+		isSet := strings.Contains(script, name+"=") || strings.Contains(script, name+":=") || strings.Contains(script, "for "+name+" ")
+		if !isSet && c.variable(name) == nil && !anyway.MatchString(name) {
+			return fmt.Sprintf("set %s in env of container %s, unless its image does: its script uses it, and the template does not define it", name, c.Name)
+		}
+	}
+	return ""
+}
+
+// constants matches words that may be names of variables.
+var constants = lazyregexp.New(`\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b`)
+
+// namedVariable is the clue of a variable of the pod template: of its name, or of at least the last two words of that, in any spelling.
+func namedVariable(q *Clue, c *Container) string {
+	const least = 8
+	for _, m := range constants.FindAllStringSubmatch(q.Words, -1) {
+		if v := c.variable(m[0]); v != nil {
+			return "correct " + c.placeOf(v)
+		}
+	}
+	words := strings.ToLower(q.Words)
+	for i := range c.Variables {
+		parts := strings.FieldsFunc(strings.ToLower(c.Variables[i].Name), func(r rune) bool { return r == '_' })
+		parts = parts[max(0, len(parts)-2):]
+		isLong := len(parts) > 1 && len(parts[0])+len(parts[1]) >= least && !strings.HasPrefix(c.Variables[i].From, "field ")
+		if isLong && regexp.MustCompile(`\b`+regexp.QuoteMeta(parts[0])+`[ _.-]*`+regexp.QuoteMeta(parts[1])+`\b`).MatchString(words) {
+			return "correct " + c.placeOf(&c.Variables[i])
+		}
+	}
+	return ""
+}
+
+// unfit matches what programs say about a value that they cannot use, and inQuotes a value in quotes.
+var (
+	unfit    = lazyregexp.New(`(?i)\binvalid (?:literal|syntax|value|format|argument|port|url|uri|duration|number|boolean|character|choice)|\bpars(?:e|ing)\b|\bconvert|\bnot (?:a )?(?:valid|number|integer|boolean)|\bmust be (?:a|an|greater|less|at least|between|positive)\b|\bunsupported|out of range`)
+	inQuotes = lazyregexp.New(`["'\x60“‘]([^"'\x60”’]{1,60})["'\x60”’]`)
+)
+
+// wrongValue is the clue of a value that the program cannot use, and that is the whole value of a variable.
+func wrongValue(q *Clue, c *Container) string {
+	if !unfit.MatchString(q.Words) {
+		return ""
+	}
+	for _, m := range inQuotes.FindAllStringSubmatch(q.Words, -1) {
+		for i := range c.Variables {
+			if v := &c.Variables[i]; v.Value == m[1] && len(m[1]) > 1 && !credential.MatchString(v.Name) {
+				return fmt.Sprintf("correct the value of variable %s of container %s, which is %s", v.Name, c.Name, wording.Quoted(wording.Shorten(v.Value, maxCommand)))
+			}
+		}
+	}
+	return ""
+}

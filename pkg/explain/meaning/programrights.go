@@ -1,0 +1,126 @@
+package meaning
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// forbiddenAdvice names the Role that the program lacks.
+func forbiddenAdvice(e *KnownError, c Container) string {
+	a := &e.Access
+	who, or, role, where := "user "+a.User, "give the program a kubeconfig of a user who may"+wording.InBrackets(c.fixedMounts()), "a ClusterRole", " in the whole cluster"
+	if a.Account != "" {
+		who, or = "ServiceAccount "+a.Account, "set serviceAccountName to an account that may"
+	}
+	if a.Account == c.Account {
+		who = c.accountText()
+	}
+	if a.In != "" {
+		role, where = "a Role", " in namespace "+a.In
+	}
+	switch {
+	case a.Verb == "":
+		return e.cloudAdvice(c)
+	case a.Verb == verbGrant:
+		return fmt.Sprintf("give %s itself the permissions that it grants, which the message lists, or the verb escalate (bind for a binding) on roles and clusterroles", who)
+	case a.User == anonymous:
+		return c.tokenAdvice()
+	}
+	return fmt.Sprintf("allow %s to %s %s%s with %s, or %s", who, a.Verb, a.resources(), where, role, or)
+}
+
+// defaultAccount is the ServiceAccount of pods that name none.
+const defaultAccount = "default"
+
+// account returns the ServiceAccount of the pod.
+func (c *Container) account() string { return cmp.Or(c.Account, defaultAccount) }
+
+// accountText names the ServiceAccount of the pod, and why it has that.
+func (c *Container) accountText() string {
+	if c.account() == defaultAccount {
+		return "ServiceAccount default, which the pod has as its template names no other,"
+	}
+	return "ServiceAccount " + c.Account
+}
+
+// tokenDir is the folder of the token of a ServiceAccount.
+const tokenDir = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+// tokenAdvice returns advice on a program that asks the API server without a token.
+func (c *Container) tokenAdvice() string {
+	if c.NoToken {
+		return fmt.Sprintf("set automountServiceAccountToken to true in the pod template, where it is false: without that, the pod has no token of ServiceAccount %s to ask the API server with", c.account())
+	}
+	return fmt.Sprintf("have the program send the token of ServiceAccount %s (%s/token; automountServiceAccountToken of the account must not be false), or give it a kubeconfig", c.account(), tokenDir)
+}
+
+// identityAdvice names the identity of a cloud that lacks a permission, "" if it is unknown.
+func (e *KnownError) identityAdvice(c Container) string {
+	who := cmp.Or(strings.Replace(roleName.Group(e.Access.User), "/", " ", 1), e.Access.User)
+	switch role := ofNode.Group(e.Access.User); {
+	case who == "":
+		return ""
+	case role != "" && c.account() == defaultAccount:
+		return fmt.Sprintf("set serviceAccountName to a ServiceAccount with a role that may %s (EKS Pod Identity, or annotation eks.amazonaws.com/role-arn): the pod has none, so the program asks as role %s of its node", e.Subject, role)
+	case role != "":
+		return fmt.Sprintf("give ServiceAccount %s a role that may %s (EKS Pod Identity, or annotation eks.amazonaws.com/role-arn): it has none, so the program asks as role %s of its node", c.account(), e.Subject, role)
+	}
+	return fmt.Sprintf("allow %s to %s, as which the program asks%s", e.Subject, who, wording.InBrackets(cmp.Or(c.credentials(), "ServiceAccount "+c.account())))
+}
+
+// cloudAdvice names the account that lacks a permission of a cloud, or of another server.
+func (e *KnownError) cloudAdvice(c Container) string {
+	action, account := e.Subject, "the account of the program's credentials"+wording.InBrackets(c.credentials())
+	if text := e.identityAdvice(c); text != "" {
+		return text
+	}
+	if m := apiPath.FindStringSubmatch(action); m != nil {
+		role, where := "a ClusterRole", "in all namespaces"
+		if m[2] != "" {
+			role, where = "a Role", "in namespace "+m[2]
+		}
+		return fmt.Sprintf("allow %s what the program does with %s %s, by %s and its binding, or set serviceAccountName to an account that may", c.accountText(), wording.Join(".", m[3], m[1]), where, role)
+	}
+	switch {
+	case action == assumeRole:
+		return fmt.Sprintf("have the trust policy of the IAM role allow ServiceAccount %s of this namespace, and check its annotation eks.amazonaws.com/role-arn", c.account())
+	case action == impersonation:
+		return fmt.Sprintf("bind role iam.workloadIdentityUser on the Google service account to ServiceAccount %s (member PROJECT.svc.id.goog[%s/%s]), and check its annotation iam.gke.io/gcp-service-account", c.account(), c.Namespace, c.account())
+	case actionName.MatchString(action):
+		return fmt.Sprintf("allow %s to the identity that ServiceAccount %s has in the cloud, or to %s", action, c.account(), account)
+	}
+	where := ""
+	if all := c.peers(); len(all) == 1 {
+		where = " at " + all[0].name()
+	}
+	return "give the permission" + where + " to " + account + ", or have the program use another one"
+}
+
+// assumeRole and impersonation are the actions with which a pod becomes an IAM role, or a service account of Google.
+const (
+	assumeRole    = "sts:AssumeRoleWithWebIdentity"
+	impersonation = "iam.serviceAccounts.getAccessToken"
+)
+
+// apiPath matches the URL of objects at an API server: their group, their namespace if it is of one, and their resource.
+var apiPath = lazyregexp.New(`^https://[^/]+/api(?:/v1|s/([a-z0-9.-]+)/v\d\w*)/(?:namespaces/([a-z0-9-]+)/)?([a-z]+)`)
+
+// ObjectsNamespace returns the namespace of the objects that IsOfObjects is about, "" for all namespaces.
+func (e *KnownError) ObjectsNamespace() string {
+	if m := apiPath.FindStringSubmatch(e.Subject); m != nil {
+		return m[2]
+	}
+	return ""
+}
+
+// IsOfObjects reports whether the API server denied a request that the error shows by its URL only.
+func (e *KnownError) IsOfObjects() bool {
+	return e.Kind == ErrorForbidden && apiPath.MatchString(e.Subject)
+}
+
+// actionName matches the name of an action of a cloud.
+var actionName = lazyregexp.New(`^[\w-]+:\w+$|^(?:[A-Z][a-z0-9]+){2,}$|^[\w-]+(?:\.[\w-]+){2,}$`)
