@@ -174,9 +174,15 @@ func allSynced(ctx context.Context, stores []observe.Store) bool {
 func (r *Runtime) watch(ctx context.Context, wg *sync.WaitGroup, name string, example runtime.Object, store observe.Store, lw *cache.ListWatch) {
 	lw = cluster.Sharded(lw, r.config.Shard, r.config.Unfiltered)
 	source := cache.ToListWatcherWithWatchListSemantics(lw, r.config.Client)
-	reflector := cache.NewReflectorWithOptions(source, example, store, cache.ReflectorOptions{Name: name, Clock: r.config.Clock})
+	reflector := cache.NewReflectorWithOptions(source, example, slimming{store}, cache.ReflectorOptions{Name: name, Clock: r.config.Clock})
 	wg.Go(func() { reflector.RunWithContext(ctx) })
 }
+
+// slimming lets a reflector hold its initial list as what the store keeps of it.
+type slimming struct{ observe.Store }
+
+// Transformer implements cache.TransformingStore.
+func (s slimming) Transformer() cache.TransformFunc { return s.Slim }
 
 func (r *Runtime) work(ctx context.Context) {
 	for {

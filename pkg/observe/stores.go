@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 )
 
 // JobStore returns the store for the Job watch of a namespace ("" for all namespaces).
@@ -23,9 +22,17 @@ func (c *Cache) PodStore(namespace string) Store {
 	return &podStore{c, namespace, newSynced()}
 }
 
-// Store stores the objects that one watch delivers.
+// Store stores the objects that one watch delivers. It is a client-go ReflectorStore and ReflectorBookmarkStore, without the
+// packages of a client, which the explanations of this package's objects do not need.
 type Store interface {
-	cache.ReflectorStore
+	Add(object any) error
+	Update(object any) error
+	Delete(object any) error
+	Replace(objects []any, version string) error
+	Resync() error
+	Bookmark(version string) error
+	// Slim returns what the store keeps of an object of the initial list.
+	Slim(object any) (any, error)
 	// Synced is closed once the store has a first complete list.
 	Synced() <-chan struct{}
 }
@@ -45,8 +52,9 @@ type jobStore struct {
 	synced
 }
 
-func (s *jobStore) Add(object any) error { return s.Update(object) }
-func (s *jobStore) Resync() error        { return nil }
+func (s *jobStore) Add(object any) error         { return s.Update(object) }
+func (s *jobStore) Resync() error                { return nil }
+func (s *jobStore) Slim(object any) (any, error) { return object, nil }
 func (s *jobStore) Bookmark(v string) error {
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
@@ -167,13 +175,9 @@ func (s *podStore) slimmed(object any) (*slimPod, error) {
 	return nil, fmt.Errorf("pod store: unexpected %T", object)
 }
 
-// Transformer lets the reflector hold the initial list as slimPods.
-func (s *podStore) Transformer() cache.TransformFunc {
-	return func(object any) (any, error) { return s.slimmed(object) }
-}
-
-func (s *podStore) Add(object any) error { return s.Update(object) }
-func (s *podStore) Resync() error        { return nil }
+func (s *podStore) Slim(object any) (any, error) { return s.slimmed(object) }
+func (s *podStore) Add(object any) error         { return s.Update(object) }
+func (s *podStore) Resync() error                { return nil }
 func (s *podStore) Bookmark(v string) error {
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
