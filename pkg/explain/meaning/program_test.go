@@ -54,23 +54,6 @@ func TestTheLastErrorCounts(t *testing.T) {
 	}
 }
 
-// A program that lost contact with the others of its kind may have said before why.
-//
-// Requirements: CLI-18
-func TestAnErrorThatFollowsFromAnotherYieldsToIt(t *testing.T) {
-	lines := []string{
-		"ssh: Could not resolve hostname worker-0.worker: Name or service not known", "------", "ORTE was unable to reliably start one or more daemons.",
-		"* not finding the required libraries", "settings, or configure OMPI with --enable-orterun-prefix-by-default",
-	}
-	if got := KnownErrorIn(1, lines...); got == nil || got.Kind != ErrorNameResolution || LineOfError(1, lines) != 0 {
-		t.Errorf("got %+v of line %d", got, LineOfError(1, lines))
-	}
-	if got := KnownErrorIn(1, lines[1:]...); got == nil || got.Kind != ErrorCollective || LineOfError(1, lines[1:]) != 1 {
-		t.Errorf("got %+v", got)
-	}
-	assert.Equal(t, LineOfError(1, []string{"done"}), -1, "line")
-}
-
 // Advice on a denied request names the account, the verb and the resource, with its API group and subresource.
 //
 // Requirements: CLI-18

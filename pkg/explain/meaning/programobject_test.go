@@ -88,19 +88,6 @@ func TestScriptWithoutTheUnexpectedSignIsNotToBlame(t *testing.T) {
 	assert.Contains(t, KnownErrorIn(2, line).Advice(Container{Name: "main"}), "arrays and [[ need bash", "the script is not known")
 }
 
-// A command that does not exist is decisive, and a permission that its script lacks is another error.
-//
-// Requirements: CLI-18
-func TestErrorAfterAMissingCommandIsNotTheCause(t *testing.T) {
-	lines := []string{"/usr/bin/mc is not found", "/etc/minio permission denied"}
-	c := Container{Name: "main", Image: "mc:1", Arguments: []string{"/bin/sh", "/config/add-user"}}
-	e := KnownErrorIn(1, lines...)
-	assert.Contains(t, e.Text(), "/usr/bin/mc does not exist")
-	assert.Contains(t, e.Advice(c), "correct script /config/add-user of container main, which calls /usr/bin/mc")
-	assert.Contains(t, (&Clue{Words: lines[1]}).Other(e, c), "and give the user of container main access to /etc/minio")
-	assert.Equal(t, (&Clue{Words: lines[0]}).Other(e, c), "", "the same error")
-}
-
 // A script that waits for all processes in the background succeeds whatever they do.
 //
 // Requirements: CLI-18

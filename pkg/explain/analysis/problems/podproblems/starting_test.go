@@ -13,26 +13,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
 
-// Requirements: CLI-06
-func TestMultiAttachIsPreferredToATimeout(t *testing.T) {
-	f := explaintest.InputOf(explaintest.JobOfOne(), explaintest.PodOf("a", func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }))
-	attach := explaintest.AboutPod("a", "Warning", "attachdetach-controller", "FailedAttachVolume", `Multi-Attach error for volume "pvc-0a1b" Volume is already used by pod(s) bootstrap-sync`)
-	mount := explaintest.AboutPod("a", "Warning", "kubelet", "FailedMount", "Unable to attach or mount volumes: unmounted volumes=[config]: timed out waiting for the condition")
-	mount.Last = explaintest.Noon.Add(-time.Minute)
-	f.Events = []input.Event{attach, mount}
-	explaintest.WantFirst(t, f, "the pod cannot start because its volume pvc-0a1b is already used by bootstrap-sync")
-
-	// A young pod needs no second warning about it.
-	f.Pods[0].CreatedAt = explaintest.Noon.Add(-6 * time.Second)
-	f.Events = []input.Event{attach}
-	explaintest.WantFirst(t, f, "the pod cannot start because its volume pvc-0a1b is already used by bootstrap-sync")
-
-	// The scheduler's message from before the pod had a node is outdated.
-	attach.Reason, attach.Message = "FailedScheduling", "0/3 nodes are available"
-	f.Events = []input.Event{attach, mount}
-	explaintest.WantWithout(t, explaintest.Report(f), "0/3 nodes")
-}
-
 // Requirements: PND-01
 func TestUnschedulablePodNamesReasonsAndWhatToDo(t *testing.T) {
 	for message, want := range map[string]struct{ text, advice, command string }{
@@ -56,36 +36,6 @@ func TestUnschedulablePodNamesReasonsAndWhatToDo(t *testing.T) {
 			t.Errorf("%s: %+v, want %q, %q", message, r.Advice, want.advice, want.command)
 		}
 	}
-}
-
-// An error of the scheduler is only in an event.
-//
-// Requirements: PND-01
-func TestSchedulersErrorIsWhyThePodHasNoNode(t *testing.T) {
-	f := explaintest.InputOf(explaintest.JobOfOne("data"), explaintest.PodOf("train-x", func(p *corev1.Pod) {
-		p.CreationTimestamp = explaintest.Ago(10 * time.Minute)
-		p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending
-	}))
-	scheduler := explaintest.PodEvent("FailedScheduling", `running PreBind plugin "VolumeBinding": binding volumes: timed out waiting for the condition`, 2*time.Minute)
-	karpenter := explaintest.PodEvent("FailedScheduling", `Failed to schedule pod, incompatible with nodepool "default"`, time.Minute)
-	scheduler.Source, karpenter.Source = "default-scheduler", "karpenter"
-	f.Events = []input.Event{scheduler, karpenter}
-	explaintest.WantVerdict(t, explaintest.Report(f), `The Job is stalled: no node can take the pod: claim data is not bound; Karpenter adds no node for it: incompatible with nodepool "default".`)
-}
-
-// Requirements: PND-02
-func TestAutoscalersAnswerIsPartOfTheExplanation(t *testing.T) {
-	f := explaintest.InputOf(explaintest.JobOfOne(), explaintest.UnscheduledPod("0/5 nodes are available: 5 Insufficient memory."))
-	refuses := explaintest.PodEvent("NotTriggerScaleUp", "pod didn't trigger scale-up: 2 Insufficient memory", 2*time.Minute)
-	adds := explaintest.PodEvent("TriggeredScaleUp", "pod triggered scale-up: [{pool 1->2 (max: 5)}]", time.Minute)
-	f.Events = []input.Event{refuses}
-	r := explaintest.Report(f)
-	explaintest.WantVerdict(t, r, "The Job is stalled: no node can take the pod: 5 nodes lack free memory; the cluster autoscaler adds no node for it: 2 node groups lack free memory.")
-	if d := r.Problems[0].Details; len(d) != 2 || d[1] != refuses.Message {
-		t.Errorf("%q", d)
-	}
-	f.Events = []input.Event{refuses, adds}
-	explaintest.WantVerdict(t, explaintest.Report(f), "The Job is stalled: no node can take the pod: 5 nodes lack free memory; the cluster autoscaler adds a node for it.")
 }
 
 // Requirements: PND-07
