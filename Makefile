@@ -88,7 +88,7 @@ test: ## Run unit tests and scenarios
 
 .PHONY: test-packages
 test-packages:
-	@$(GO) test -p $(AT_ONCE) -vet=off -short -timeout $(TEST_TIMEOUT) ./internal/cli ./cmd/... ./internal/... $(UNIT)
+	@$(GO) test -p $(AT_ONCE) -vet=off -short -timeout $(TEST_TIMEOUT) ./internal/cli ./pkg/sim ./test/world/... ./cmd/... ./internal/... $(UNIT)
 
 # That of make demo and of the integration tests, which is a module of its own; most of its time is waiting.
 .PHONY: test-controlplane
@@ -121,11 +121,13 @@ differential: build controlplane ## Compare ours with the real built-in controll
 
 # The packages that start no goroutines and have no locks, in which the race detector has nothing to look for; test/product/structure
 # checks that.
-SEQUENTIAL := ./pkg/kube/apicall ./internal/bundle ./internal/junit ./internal/printer ./pkg/sanitize ./pkg/wording \
-	./pkg/cause ./pkg/explain ./pkg/explain/analysis/... ./pkg/explain/cronjob ./pkg/explain/eta ./pkg/explain/family \
-	./pkg/explain/jobgroup ./pkg/explain/kueue ./pkg/explain/meaning ./pkg/explain/section ./pkg/explain/text ./pkg/explain/words ./pkg/layout ./pkg/lint/... \
-	./pkg/reconcile/... ./pkg/retry ./pkg/tui ./pkg/tui/indexmap ./pkg/tui/job ./pkg/tui/joblist ./pkg/tui/pods ./pkg/tui/screen \
-	./pkg/tui/widget ./pkg/typo ./pkg/whatif
+SEQUENTIAL := ./internal/bundle ./internal/cli/bundle ./internal/cli/shared/jobprinter ./internal/cli/shared/owners \
+	./internal/cli/simulate ./internal/cli/whatif ./internal/junit ./internal/printer ./pkg/cause ./pkg/controller/shard ./pkg/explain \
+	./pkg/explain/analysis/... ./pkg/explain/cronjob ./pkg/explain/eta ./pkg/explain/family ./pkg/explain/gone ./pkg/explain/input \
+	./pkg/explain/jobgroup ./pkg/explain/jobset ./pkg/explain/kueue ./pkg/explain/meaning ./pkg/explain/section ./pkg/explain/text \
+	./pkg/explain/words ./pkg/kube/apicall ./pkg/layout ./pkg/lint/... ./pkg/reconcile/... ./pkg/retry ./pkg/sanitize ./pkg/secrets \
+	./pkg/sim/podlife ./pkg/tui ./pkg/tui/indexmap ./pkg/tui/job ./pkg/tui/joblist ./pkg/tui/pods ./pkg/tui/screen ./pkg/tui/widget \
+	./pkg/typo ./pkg/whatif ./pkg/wording
 # The integration tests that the race detector looks at: several controllers, outages, and kube-controller-manager, beside
 # which no other target runs ours. make test-integration runs the other ones.
 CONCURRENT := TestBeside_|Lead|Lease|Shard|Outage

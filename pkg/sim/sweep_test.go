@@ -17,13 +17,13 @@ func sweepCalls() int {
 	case scenario.UnderRace:
 		return 2
 	case testing.Short():
-		return 10
+		return 6
 	}
 	return 100
 }
 
 // sweepSmall is this number for the kinds of faults that take turns.
-const sweepSmall = 16
+func sweepSmall() int { return min(16, sweepCalls()) }
 
 var sweepFaults = []struct {
 	name  string
@@ -86,7 +86,7 @@ func TestLateOrRefusedCallChangesNoOutcome(t *testing.T) {
 	kinds := []sim.Fault{{Kind: sim.Timeout}, {Kind: sim.Throttle, Wait: time.Second}, {Kind: sim.Conflict}, {Kind: sim.Reject}, {Kind: sim.Malformed}, {Kind: sim.Misrouted}}
 	replayAll(t, func(r scenario.Replay, t *testing.T) {
 		want := r.Run(t, scenario.Trouble{})
-		for i, at := range spread(want.Calls, sweepSmall) {
+		for i, at := range spread(want.Calls, sweepSmall()) {
 			for _, fault := range []sim.Fault{{Kind: sim.Late}, kinds[(i+len(want.Calls))%len(kinds)]} {
 				if fault.Wait == 0 {
 					fault.Wait = lateBy[i%len(lateBy)]
@@ -113,7 +113,7 @@ func TestFailoverWithAnOldCacheCountsExactly(t *testing.T) {
 	old := []sim.ProcessOptions{{JobsOlder: 3 * time.Second}, {JobsOlder: 3 * time.Second, PodsOlder: 3 * time.Second}, {JobsOlder: time.Minute, PodsOlder: time.Minute}}
 	replayAll(t, func(r scenario.Replay, t *testing.T) {
 		want := r.Run(t, scenario.Trouble{})
-		for i, at := range spread(want.Calls, sweepSmall) {
+		for i, at := range spread(want.Calls, sweepSmall()) {
 			crash := func() scenario.Trouble {
 				return scenario.Trouble{Fault: once(at, sim.Fault{Kind: sim.CrashAfter}), Successor: old[i%len(old)]}
 			}

@@ -16,7 +16,7 @@ import (
 )
 
 // oneOf is n if a run checks one of n mutations: all of them take half a minute.
-var oneOf = flag.Int("one-of", 7, "check one of so many mutations")
+var oneOf = flag.Int("one-of", 14, "check one of so many mutations")
 
 // finding has the fields of a LintResult that the test reads.
 type finding struct {
@@ -79,8 +79,8 @@ func TestLinesOfMistakesAreReported(t *testing.T) {
 		kinds[m.Kind].add(right)
 	}
 	t.Logf("the line of %d of %d mistakes is reported", total.right, total.reported)
-	if total.reported < 2000 || total.right*100 < total.reported*99 {
-		t.Errorf("the line of %d of %d mistakes is reported, fewer than 99 %% of 2000", total.right, total.reported)
+	if total.reported < 1000 || total.right*100 < total.reported*99 {
+		t.Errorf("the line of %d of %d mistakes is reported, fewer than 99 %% of 1000", total.right, total.reported)
 	}
 	for kind, k := range kinds {
 		if k.reported >= 10 && k.right*10 < k.reported*9 {

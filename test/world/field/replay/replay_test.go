@@ -35,8 +35,13 @@ var (
 	folder = flag.String("cases", "", "replay the cases of this `folder`, which has their recordings too, instead of test/world/field/cases")
 )
 
-// takes returns the names of a case's recordings, for the built-in controller and for ours.
-func takes(c situation.Case) []string { return []string{c.Name, c.Name + "-ours"} }
+// takes returns the names of a case's recordings, for the built-in controller and for ours, which make test leaves out (-short).
+func takes(c situation.Case) []string {
+	if testing.Short() {
+		return []string{c.Name}
+	}
+	return []string{c.Name, c.Name + "-ours"}
+}
 
 // verbs are those that cases ask. Each command line makes the program anew with its verb alone: cobra keeps every command forever.
 var verbs = map[string]clitest.Program{
