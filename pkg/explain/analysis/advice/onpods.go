@@ -122,10 +122,13 @@ func onContainerLog(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Ad
 	if hangs && p.Since != nil && in.Now.Sub(p.Since.Time) >= words.LongRun {
 		logs = append(advise(words.EndHanging, ""), logs...)
 	}
-	if said := onLastLine(in, p); said != nil {
-		logs = append(said, logs...)
+	if repeated := onLastLine(in, p); repeated != nil {
+		logs = append(repeated, logs...)
 	} else if len(p.Role.Servers) > 0 {
 		logs = append(onServers(in, p.Role.Servers), logs...)
+	} else if p.Role.Probed && p.Run.Exit == nil {
+		probe := meaning.Ending{Kind: meaning.EndProbe, Container: p.Container, Probe: "startup"}
+		logs = append(advise(probe.Advice(p.Run.ProbeMessage), ""), logs...)
 	}
 	if p.Role.LostPolicy {
 		return append(advise(fmt.Sprintf(words.FindPolicyRemover, p.Container), "kubectl get mutatingwebhookconfigurations"), logs...)
