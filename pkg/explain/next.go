@@ -124,6 +124,8 @@ type Advice struct {
 	// OfTemplate is set if it changes the pod template, Elsewhere if the cause is most likely not there.
 	OfTemplate bool `json:"-"`
 	Elsewhere  bool `json:"-"`
+	// Recreates is set if the text says with which change the Job is to be created again.
+	Recreates bool `json:"-"`
 	// WhatIf is the effect that the Policies would have had; nil if it is unknown, or would have been no gain.
 	WhatIf *WhatIf `json:"whatIf,omitempty"`
 }

@@ -188,7 +188,7 @@ type OwnedRun struct {
 	Since *metav1.Time `json:"since,omitempty"`
 	// Cause is the reason why the Job or its pods failed, or why it is stalled or suspended, without a full stop; "" if none is known.
 	Cause string `json:"cause,omitempty"`
-	// Waits is what a failing Job waits for, "" for others.
+	// Waits is what a failing Job waits for, or how often a stalled one was restarted, if Cause has no room for that; "" for others.
 	Waits string `json:"waits,omitempty"`
 	// FailedPods is the number of pods of a running Job that failed by themselves.
 	FailedPods int32 `json:"failedPods,omitempty"`

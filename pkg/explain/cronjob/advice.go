@@ -132,6 +132,9 @@ func onRun(r *explain.CronJobReport, run *explain.OwnedRun) []explain.Advice {
 		return nil
 	}
 	out := onTemplate(r, run)
+	if run.State == explain.OwnedStalled && !isElsewhere(run) {
+		return append(out, one(words.DeleteOld, kubectl(r, "delete job %s", explain.ShellWord(run.Name)))...)
+	}
 	if run.State == explain.OwnedFailed && r.Next != nil && r.Next.Sub(r.ObservedAt.Time) >= farStart {
 		name, text := explain.ShellWord(r.Name), words.TryTemplate
 		if isElsewhere(run) {
@@ -151,14 +154,14 @@ func onOverlap(r *explain.CronJobReport) (out []explain.Advice) {
 		switch {
 		case oldest.Outdated && oldest.State != explain.OwnedRunning:
 			return one(words.DeleteOutdated, remove)
-		case oldest.Fix == nil:
+		case oldest.Fix == nil && oldest.Logs == nil:
 			text := words.CheckStalledJob
 			if oldest.State == explain.OwnedFailing {
 				text = words.CheckFailingJob
 			}
 			out = one(text, kubectl(r, "batchjob why %s", explain.ShellWord(oldest.Name)))
 		}
-		if out = append(out, onTemplate(r, oldest)...); oldest.Fix == nil || oldest.State == explain.OwnedSuspended {
+		if out = append(out, onTemplate(r, oldest)...); oldest.Fix == nil && oldest.Logs == nil || oldest.State == explain.OwnedSuspended {
 			return out
 		}
 		return append(out, one(words.DeleteBlocking, remove)...)

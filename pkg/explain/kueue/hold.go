@@ -71,6 +71,8 @@ type Hold struct {
 	// is reserved.
 	Reason string       `json:"reason,omitempty"`
 	Since  *metav1.Time `json:"since,omitempty"`
+	// MaxSeconds is the maximum execution time of a Workload that was deactivated because of it, nil for others.
+	MaxSeconds *int64 `json:"maxSeconds,omitempty"`
 	// Selector is the nodeSelector of the pods, "" if they have none, or an affinity, too. Gated is the number of pods that a scheduling gate
 	// of Kueue holds, 0 for a suspended Job.
 	Selector string `json:"selector,omitempty"`
@@ -105,15 +107,25 @@ var evictions = map[string]string{
 
 // requeues are the advice on the reasons of evictions after which Kueue queues the Workload again.
 var requeues = map[string]string{
-	podsReadyTimeout: "find out why its pods were not ready in time, or have the timeout (waitForPodsReady) in Kueue's configuration raised; Kueue queues it again by itself",
-	"Preempted":      "wait: Kueue queues it again by itself; a WorkloadPriorityClass (label kueue.x-k8s.io/priority-class of the Job) with a higher value keeps others from preempting it",
+	"AdmissionCheck":      "resolve what the admission check reports, such as the maximum size of a node pool; Kueue queues it again by itself",
+	"ClusterQueueStopped": stopPolicy + "; Kueue then queues it again by itself",
+	"LocalQueueStopped":   stopPolicy + "; Kueue then queues it again by itself",
+	podsReadyTimeout:      "find out why its pods were not ready in time, or have the timeout (waitForPodsReady) in Kueue's configuration raised; Kueue queues it again by itself",
+	"Preempted":           "wait: Kueue queues it again by itself; a WorkloadPriorityClass (label kueue.x-k8s.io/priority-class of the Job) with a higher value keeps others from preempting it",
 }
+
+// maxTimeExceeded is the end of the reason of a deactivation, and byHand the reason of one that is not Kueue's.
+const (
+	maxTimeExceeded = "MaximumExecutionTimeExceeded"
+	byHand          = "Deactivated"
+)
 
 // deactivations are the advice on the reasons of deactivations, by the end of their names.
 var deactivations = map[string]string{
-	"RequeuingLimitExceeded":       "find out why its pods were not ready in time, time and again, such as an image or a node; or have requeuingStrategy.backoffLimitCount in Kueue's configuration raised",
-	"MaximumExecutionTimeExceeded": "{recreate} with a longer time in its label kueue.x-k8s.io/max-exec-time-seconds, as it ran longer",
-	"AdmissionCheck":               "resolve what the admission check reports, or use a queue without it",
+	"RequeuingLimitExceeded": "find out why its pods were not ready in time, time and again, such as an image or a node; or have requeuingStrategy.backoffLimitCount in Kueue's configuration raised",
+	maxTimeExceeded:          "set a longer time in the label kueue.x-k8s.io/max-exec-time-seconds, which Kueue accepts while the Job is suspended; it then starts over",
+	"AdmissionCheck":         "resolve what the admission check reports, or use a queue without it",
+	byHand:                   "find out who set spec.active of its Workload to false, and why: Kueue itself gives a reason when it does (--show-managed-fields)",
 }
 
 // Text explains why Kueue does not admit what the words name, a Job or its owner, in the queue, which may be "", and returns the part of the message to add.
@@ -123,6 +135,13 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 		named, inQueue = "queue "+queue, " (queue "+queue+")"
 	}
 	row, since, checks := h.row(), "", checksText(h.Checks)
+	template := row.text
+	if h.Kind == Deactivated && h.Reason == byHand {
+		template = deactivated
+	}
+	if h.MaxSeconds != nil {
+		checks = "it ran longer than its maximum execution time, " + wording.Seconds(*h.MaxSeconds)
+	}
 	if h.Since != nil {
 		since = wording.Age(now.Sub(h.Since.Time)) + " ago"
 	}
@@ -130,10 +149,10 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 	if h.Gated > 0 {
 		holds, released = "Kueue keeps "+wording.Plural(h.Gated, "pod", "pods")+" waiting", "removed the scheduling gate of its pods"
 	}
-	if row.quotes && evictions[h.Reason] == "" {
+	if row.quotes && evictions[h.Reason] == "" && checks == "" && h.Message != "The workload is deactivated" {
 		message = h.Message
 	}
-	return wording.Insert(h.fill(row.text), "{holds}", holds, "{released}", released, "{it}", it, "{since}", since, "{(reason)}", wording.InBrackets(wording.Join(": ", h.Reason, evictions[h.Reason])), "{queue}", named, "{(queue)}", inQueue,
+	return wording.Insert(h.fill(template), "{holds}", holds, "{released}", released, "{it}", it, "{since}", since, "{(reason)}", wording.InBrackets(wording.Join(": ", h.Reason, evictions[h.Reason])), "{queue}", named, "{(queue)}", inQueue,
 		"{kind and name}", wording.Join(" ", h.QueueKind, h.QueueName), "{kind}", h.QueueKind, "{checks}", checks, "{: checks}", inColon(checks)), message
 }
 
@@ -143,7 +162,7 @@ func (h *Hold) Advice() string {
 		return advice
 	}
 	for reason, advice := range deactivations {
-		if h.Kind == Deactivated && strings.HasSuffix(h.Reason, reason) {
+		if h.Kind == Deactivated && strings.HasSuffix(cmp.Or(h.Reason, byHand), reason) {
 			return advice
 		}
 	}
@@ -200,6 +219,9 @@ func HoldOf(w *Workload) *Hold {
 		hold.Kind, hold.Checks = Deactivated, w.Checks
 		if evicted != nil {
 			hold.Reason, hold.Message = evicted.Reason, cmp.Or(hold.Message, flat(evicted.Message))
+		}
+		if strings.HasSuffix(hold.Reason, maxTimeExceeded) {
+			hold.MaxSeconds = w.MaxSeconds
 		}
 	case reserved != nil && reserved.Status == "True":
 		return hold.withQuota(w, evicted)

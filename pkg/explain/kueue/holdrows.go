@@ -21,8 +21,9 @@ const (
 	requestLess    = "waiting does not help: {recreate} with smaller requests or less parallelism, or have the quota of the ClusterQueue raised"
 	awaitPreempted = "wait until the pods of the preempted workloads have ended; if that takes long, find out which of them do not end"
 	useQueue       = "waiting does not help: change the label kueue.x-k8s.io/queue-name of the Job to one of the queues that exist, or have this one created"
-	readWorkload   = "read the conditions and events of its Workload"
-	stopPolicy     = "its spec.stopPolicy (Hold, HoldAndDrain) stops it until someone sets that to None"
+	deactivated    = "Kueue does not start {it}{(queue)}, as its Workload is deactivated (spec.active: false)"
+	compareAll     = "compare its requests with the quota of the ClusterQueue and its cohort, with nodeLabels and nodeTaints of its ResourceFlavors, and with the LimitRange of its namespace; or try another queue"
+	stopPolicy     = "the spec.stopPolicy of the queue (Hold, HoldAndDrain) stops it until someone sets that to None"
 )
 
 // holds are messages of Kueue in the condition QuotaReserved of a Workload. A message may contain several of them, one for
@@ -183,7 +184,7 @@ var holds = []holdRow{
 		text:    suspended + ": {checks}",
 		advice:  "resolve what the check reports, such as the maximum size of a node pool or a quota of the cloud, or use a queue with another flavor: Kueue tries again by itself",
 	},
-	{kind: Deactivated, text: "Kueue has deactivated {it} and does not try to start it again{(queue)}{: checks}", quotes: true, advice: readWorkload},
+	{kind: Deactivated, text: "Kueue has deactivated {it} and does not try to start it again{(queue)}{: checks}", quotes: true, advice: "resolve the cause that its Workload names"},
 	{
 		kind: AdmissionChecks, text: "Kueue has reserved quota for {it}{(queue)} and waits for {checks}",
 		advice: "find out what the admission check waits for: for nodes, its ProvisioningRequest in the namespace says so; for another cluster (MultiKueue), the queues there",
@@ -200,5 +201,5 @@ var holds = []holdRow{
 		kind: NotRequeued, text: "Kueue evicted {it}{(queue)} {since}{(reason)} and has not queued it again, though it holds its quota", quotes: true,
 		advice: "make Kueue start over, which frees the quota: delete the Workload; the log of Kueue's controller may say why it does not",
 	},
-	{kind: Other, text: suspended + "{(queue)}", quotes: true, advice: readWorkload},
+	{kind: Other, text: suspended + "{(queue)}", quotes: true, advice: compareAll},
 }

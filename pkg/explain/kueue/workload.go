@@ -22,7 +22,9 @@ const (
 	Group     = "kueue.x-k8s.io"
 	Workloads = "workloads." + Group
 	// QueueLabel is the label of a Job with the name of its LocalQueue.
-	QueueLabel   = Group + "/queue-name"
+	QueueLabel = Group + "/queue-name"
+	// MaxTimeLabel is the label of a Job with its maximum execution time in seconds.
+	MaxTimeLabel = Group + "/max-exec-time-seconds"
 	jobUIDLabel  = Group + "/job-uid"
 	jobNameLabel = Group + "/job-name"
 	// prebuiltLabel is the label of a Job with the name of a Workload that another client created.
@@ -52,7 +54,9 @@ type Workload struct {
 	Name  string
 	Queue string
 	// Inactive reports whether Kueue does not try to admit the Workload: spec.active is false.
-	Inactive   bool
+	Inactive bool
+	// MaxSeconds is the maximum execution time, nil for none.
+	MaxSeconds *int64
 	Conditions []metav1.Condition
 	// Checks are the admission checks that are not Ready, with their states. RequeueAt is when Kueue queues the Workload again.
 	Checks    []AdmissionCheck
@@ -75,8 +79,9 @@ func (w *Workload) Condition(kind string) *metav1.Condition {
 type Object struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     struct {
-		QueueName string `json:"queueName"`
-		Active    *bool  `json:"active"`
+		QueueName  string `json:"queueName"`
+		Active     *bool  `json:"active"`
+		MaxSeconds *int64 `json:"maximumExecutionTimeSeconds"`
 	} `json:"spec"`
 	Status struct {
 		Conditions      []metav1.Condition `json:"conditions"`
@@ -111,7 +116,7 @@ func (o *Object) IsOf(job *batchv1.Job) bool {
 
 // Workload converts the object to the data that explanations use.
 func (o *Object) Workload() *Workload {
-	w := &Workload{Name: o.Metadata.Name, Queue: o.Spec.QueueName, Inactive: !ptr.Deref(o.Spec.Active, true), RequeueAt: o.Status.RequeueState.RequeueAt}
+	w := &Workload{Name: o.Metadata.Name, Queue: o.Spec.QueueName, Inactive: !ptr.Deref(o.Spec.Active, true), MaxSeconds: o.Spec.MaxSeconds, RequeueAt: o.Status.RequeueState.RequeueAt}
 	for i := range o.Status.Conditions {
 		c := &o.Status.Conditions[i]
 		c.Message = wording.CutBytes(c.Message, maxMessage)

@@ -117,7 +117,7 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 		complete: true,
 		brief:    "no ServiceAccount {name}",
 		text:     "ServiceAccount {name}{in namespace} does not exist",
-		advice:   "create ServiceAccount {name}, and give it the roles that the program needs, as a new one has none; or {recreate} with another serviceAccountName" + thenRetried,
+		advice:   "create ServiceAccount {name}, and give it the roles that the program needs, as a new one has none; or {recreate} with another serviceAccountName, or in the namespace that has this account" + thenRetried,
 		command:  "kubectl create serviceaccount {name} -n {namespace}",
 	},
 	{

@@ -77,6 +77,10 @@ var rejectionAdvices = []rejectionRow{
 		"check the devices $1 of the node, and the log of their device plugin on it" + anotherNode,
 	},
 	{
+		lazyregexp.New(`^UnexpectedAdmissionError .*not enough cpus available`),
+		"wait until pods that have CPUs of the node for themselves end (those with whole numbers of cpu, by cpuManagerPolicy static of its kubelet), or {recreate} with fewer" + anotherNode,
+	},
+	{
 		lazyregexp.New(`no set of running pods found to reclaim resources: \[\(res: ([^,]+),`),
 		"the node has too little of $1 left: wait until pods of the node end" + anotherNode,
 	},

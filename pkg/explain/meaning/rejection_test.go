@@ -82,7 +82,7 @@ func TestUnboundClaimNamesWhatItLacks(t *testing.T) {
 		{Claim{Name: "data", NoClass: true}, "claim data is not bound: it has no StorageClass, and the cluster has no default one", "is-default-class"},
 		{Claim{Name: "data", StorageClass: "gp2", Provisioner: "ebs.csi.aws.com"}, "claim data is not bound: its provisioner ebs.csi.aws.com has not created a volume", "whether ebs.csi.aws.com is installed"},
 		{Claim{Name: "data", StorageClass: "gp2", Warning: "error generating accessibility requirements: no topology key found on CSINode n1"}, "claim data is not bound (“error generating accessibility requirements: no topology key found on CSINode n1”)", "the CSI driver of StorageClass gp2 has not registered on node n1"},
-		{Claim{Name: "data", StorageClass: "gp2", Provisioner: "ebs.csi.aws.com", Warning: "quota"}, "claim data is not bound (“quota”)", "StorageClass gp2"},
+		{Claim{Name: "data", StorageClass: "gp2", Provisioner: "ebs.csi.aws.com", Warning: `failed to provision volume with StorageClass "gp2": rpc error: code = DeadlineExceeded desc = context deadline exceeded`}, "claim data is not bound (“context deadline exceeded”)", "whether the storage behind StorageClass gp2 answers"},
 	} {
 		claims := []Claim{tc.claim}
 		if got := u.Text(claims); got != tc.want {

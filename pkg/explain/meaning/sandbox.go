@@ -19,6 +19,7 @@ const (
 	SandboxImage    TroubleKind = "SandboxImage"    // the sandbox image cannot be pulled
 	SandboxRegistry TroubleKind = "SandboxRegistry" // the registry of the sandbox image does not answer
 	RuntimeSlow     TroubleKind = "RuntimeSlow"     // the container runtime does not create the sandbox in time
+	RuntimeDown     TroubleKind = "RuntimeDown"     // the container runtime does not answer
 	RuntimeBusy     TroubleKind = "RuntimeBusy"     // an earlier attempt to create the sandbox has not ended
 	SandboxMemory   TroubleKind = "SandboxMemory"   // the memory limit of the pod is too low for its sandbox
 	SandboxEnds     TroubleKind = "SandboxEnds"     // the first process of the sandbox ends at once
@@ -120,6 +121,14 @@ var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
 		brief:    "runtime timed out",
 		text:     "the container runtime of its node timed out creating its sandbox",
 		advice:   "lower the load of {node} (its disk above all), or restart its container runtime" + retried,
+	},
+	{
+		kind:     RuntimeDown,
+		patterns: re(`code = Unavailable desc = (?P<detail>transport is closing|error reading from server: EOF)$`, `(?P<detail>dial unix \S*(?:containerd|crio|docker\w*|cri-dockerd)\.sock: connect: [a-z ]+)`),
+		complete: true,
+		brief:    "runtime down",
+		text:     "the container runtime of its node does not answer{(detail)}",
+		advice:   "check whether the container runtime of {node} runs, and restart it (systemctl status containerd, crio or docker)" + retried,
 	},
 	{
 		kind:     RuntimeBusy,

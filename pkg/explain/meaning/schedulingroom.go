@@ -77,6 +77,19 @@ func joinResources(all []Unfit) (out []Unfit) {
 	return out
 }
 
+// choice is the beginning of a message about a pod for which the scheduler chose a node, to which it could not bind it.
+var choice = lazyregexp.New(`(?i)^(?:binding rejected: )?(?:running (?:Pre)?Bind plugin|binding volumes: |provisioning failed for PVC)`)
+
+// IsChosen reports whether the scheduler chose a node for the pod.
+func IsChosen(all []Unfit) bool { return len(all) == 1 && choice.MatchString(all[0].Message) }
+
+// IsElsewhere reports whether only nodes, or the cluster, keep the pod from a node: its template is not at fault.
+func IsElsewhere(all []Unfit) bool {
+	return len(all) > 0 && !slices.ContainsFunc(all, func(u Unfit) bool {
+		return !u.IsState() && !slices.Contains([]UnfitKind{UnfitCordoned, UnfitNoNodes, UnfitFargateFull, UnfitClaimPending, UnfitClaimUnbound, UnfitVolumeMissing}, u.Kind)
+	})
+}
+
 // unpin returns advice on a pod template that allows only one node.
 func (u *Unfit) unpin() string {
 	return "{recreate} without the nodeSelector or affinity that allows only node " + u.Pinned

@@ -265,11 +265,15 @@ var setupErrors = []errorRow{
 		},
 	},
 	{
-		kind:     ErrorShimGone,
-		patterns: []errorPattern{{"ttrpc: ", lazyregexp.New(`ttrpc: (?:client shutting down|closed)`), nil}},
-		brief:    "runtime crashed",
-		text:     "the process of the container runtime that runs it ended (ttrpc: closed)",
-		advice:   "check memory and processes of the node, for lack of which containerd-shim ends, and the log of containerd there; another node may start it",
+		kind: ErrorShimGone,
+		patterns: []errorPattern{
+			{"ttrpc: ", lazyregexp.New(`(ttrpc: (?:client shutting down|closed))`), nil},
+			{"", lazyregexp.New(`new parent process: namespace path: (lstat /proc/0/[\w/]+)`), nil},
+		},
+		brief:  "runtime crashed",
+		named:  "the container runtime's process for it, or its sandbox, has ended (%s)",
+		text:   "the container runtime's process for it, or its sandbox, has ended",
+		advice: "check memory and processes of the node, for lack of which containerd-shim ends, and the log of containerd there; another node may start it",
 	},
 	{
 		kind:        ErrorPropagation,

@@ -69,9 +69,35 @@ var passing = []TroubleKind{
 // MayPass reports whether the trouble may pass by itself.
 func (t *Trouble) MayPass() bool { return t != nil && slices.Contains(passing, t.Kind) }
 
+// ofTemplates is trouble with a volume, a sandbox or a device that a change of the pod template may solve. The rest is of the node or the
+// cluster, as is some trouble with images.
+var (
+	ofTemplates = []TroubleKind{
+		ObjectMissing, KeyMissing, SidecarMissing, MultiAttach, VolumeInUse, VolumeMode, ClaimUnusable, HostPath, NoSocket, PathMissing, StorageUnknown, SecretsStore,
+		WrongNode, NetworkMissing, NoRuntime, RuntimeMissing, SandboxMemory, SandboxEnds, HostPortTaken, WindowsVersion, OnWindows, ClaimNotReserved,
+	}
+	ofNodes = []TroubleKind{NoDiskSpace, DiskFails, PullsThrottled, ContentMissing}
+)
+
+// IsElsewhere reports whether the node or the cluster is at fault, and not the pod template.
+func (t *Trouble) IsElsewhere() bool {
+	switch {
+	case t == nil:
+		return false
+	case rowIn(images, t.Kind).kind != "" || t.Kind == Unexplained:
+		return slices.Contains(ofNodes, t.Kind)
+	}
+	return !slices.Contains(ofTemplates, t.Kind)
+}
+
 // IsOfVolume reports whether the trouble is with a volume, and does not pass by itself.
 func (t *Trouble) IsOfVolume() bool {
 	return t != nil && rowIn(volumes, t.Kind).kind != "" && !t.MayPass()
+}
+
+// IsWrongImage reports whether another image solves the trouble, or most likely does.
+func (t *Trouble) IsWrongImage() bool {
+	return t != nil && slices.Contains([]TroubleKind{ImageNotFound, RepositoryNotFound, ShortName, Unexplained}, t.Kind)
 }
 
 // IsDenied reports whether a registry denies access to an image.

@@ -47,7 +47,8 @@ func newCronJob(r *explain.CronJobReport, o Options) *cronJob {
 	v.frame.Absolute = o.Absolute
 	mark, style := v.mark()
 	p.Para(0, indentSection, layout.Text(style|layout.Bold, mark+" "+words.CronJobStatus(r.State)), plain("  cronjob "+section.JobName(&explain.Job{Namespace: r.Namespace, Name: r.Name})))
-	if r.State != explain.CronJobScheduled { // The fields have the rest, and the next start.
+	isWell := func(run *explain.OwnedRun) bool { return run == nil || run.Cause == "" }
+	if r.State != explain.CronJobScheduled || !isWell(r.Last) || !isWell(r.ByHand) { // The fields have the rest, and the next start.
 		withoutNext := *r
 		withoutNext.Next = nil
 		sentence, notes := words.CronJobText(&withoutNext, r.ObservedAt.Time)

@@ -191,6 +191,9 @@ func (v *short) details() []labeled {
 	}
 	const lines, label, loss = 2, 8, 12
 	quoted := words.OneLine(p.Details)
+	if p.Kind == explain.ProblemUnschedulable { // Each is of another component.
+		quoted = strings.Join(p.Details, "; ")
+	}
 	if v.logHas(p.Details) {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -83,6 +84,7 @@ const (
 const (
 	ResumeAfter          = "find out why %[1]s suspended the Job: it may resume it by itself, and may suspend it again if you do"
 	changeCronJob        = "correct spec.jobTemplate of CronJob %s: its next Job has it"
+	CorrectImageOf       = "to run another image, correct spec.jobTemplate of CronJob %s, and delete this Job, which keeps its pod template"
 	ChangeOwner          = "change %s %s, not this Job: its controller creates the Job"
 	ReplaceLater         = "if pod %s failed because pod %s was still terminating, {recreate} with podReplacementPolicy Failed: a pod is then replaced only after it has ended"
 	Unpin                = "{recreate} without nodeName %s, which pins its pods to that node whatever happens to it"
@@ -140,6 +142,17 @@ func EndWithMain(running []string, failed string) string {
 		format = "if %s only serve container %s, make them exit with that container, or {recreate} with them as native sidecars (init containers with restartPolicy Always): sidecars do not keep a pod running"
 	}
 	return fmt.Sprintf(format, ContainersText(running), failed)
+}
+
+// sidecarName matches names of containers that most likely serve the others of their pod.
+var sidecarName = lazyregexp.New(`(?i)proxy|sidecar|agent|logs?\b|logg|fluent|vector|envoy|dind|daemon|server|exporter|metrics|monitor|collector|otel|sql|redis|\bdb\b`)
+
+// IsSidecarName reports whether a container of this name most likely serves the others of its pod.
+func IsSidecarName(name string) bool { return sidecarName.MatchString(name) }
+
+// EndWithFailed returns advice on containers that keep running after another one, which may have to do with them, has failed.
+func EndWithFailed(running []string, failed string) string {
+	return fmt.Sprintf("have %s end, too, when container %s fails; activeDeadlineSeconds ends such a pod, and can be set while the Job runs", ContainersText(running), failed)
 }
 
 // keepOuts are the advice on well-known containers that serve the others of a pod, by their names.

@@ -53,6 +53,8 @@ func limitsClause(container string, limit *input.MemoryLimit, also []explain.Als
 		}
 	}
 	switch {
+	case len(limits) == 1 && len(also) > 0:
+		return ", memory limit " + limits[0]
 	case len(limits) == 1:
 		return limitClause(limit)
 	case same:

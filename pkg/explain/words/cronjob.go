@@ -3,6 +3,7 @@ package words
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -71,7 +72,7 @@ func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, note
 // unnamedText says what the first clause has no room for: the state of the Job, or its name.
 func unnamedText(r *explain.CronJobReport, first string, now time.Time) string {
 	switch named := r.Named(); {
-	case r.State == explain.CronJobOverlap && r.Oldest.Since == nil && strings.Contains(first, named): // Nothing more is known.
+	case r.State == explain.CronJobOverlap && strings.Contains(first, named) && strings.Contains(first, runText(r.Oldest, now)):
 	case r.State == explain.CronJobOverlap:
 		return "its Job " + named + " " + runText(r.Oldest, now)
 	case r.State == explain.CronJobScheduled && !strings.Contains(first, named):
@@ -319,7 +320,16 @@ func nextStartText(r *explain.CronJobReport, now time.Time) string {
 	if r.Next == nil {
 		return ""
 	}
-	return "the next start is at " + moment(r.Next, now)
+	text := "the next start is at " + moment(r.Next, now)
+	if run := r.Oldest; r.State == explain.CronJobScheduled && run != nil && slices.Contains(r.Active, run.Name) {
+		text += wording.Insert(overlaps[r.ConcurrencyPolicy], "{job}", run.Name)
+	}
+	return text
+}
+
+// overlaps are what the policies do at the next start with a Job that still runs.
+var overlaps = map[string]string{
+	"Forbid": ", unless {job} still runs then (concurrencyPolicy Forbid)", "Replace": ", and ends {job} if that still runs then (concurrencyPolicy Replace)",
 }
 
 // moment returns "03:00:00 UTC (2h ago)", with the date if it is another day.

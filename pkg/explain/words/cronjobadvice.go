@@ -16,6 +16,7 @@ const (
 	CorrectSchedule     = "correct the schedule"
 	FixReplacement      = "find out why the Job cannot be deleted: a missing permission, or an admission webhook"
 	SatisfyPolicy       = "have spec.jobTemplate do what the message asks for, or ask who runs this policy for an exception: the creation is retried automatically"
+	DeleteOld           = "once the template is correct, delete this Job, which keeps the old one"
 	DeleteBlocking      = "to have the CronJob start its next Job without waiting for this one, delete it"
 	FreeJobQuota        = "check the quota, and free up some of it or raise it: delete Jobs that are not needed, or set ttlSecondsAfterFinished in the template to have finished Jobs deleted"
 	CorrectJobTemplate  = "correct spec.jobTemplate; the next Job then has it"

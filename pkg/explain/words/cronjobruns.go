@@ -126,9 +126,10 @@ func staleText(r *explain.CronJobReport) string {
 	return fmt.Sprintf("its status.active names %s, which no longer exists, and which kube-controller-manager should have removed", r.Active[0])
 }
 
-// unlistedText says that a stalled Job does not keep the next one from starting although the policy is Forbid, "" for others.
+// unlistedText says that an unfinished Job does not keep the next one from starting although the policy is Forbid, "" for others.
 func unlistedText(r *explain.CronJobReport) string {
-	if r.ConcurrencyPolicy != "Forbid" || r.Last == nil || r.Last.State != explain.OwnedStalled || slices.Contains(r.Active, r.Last.Name) {
+	open := []explain.OwnedState{explain.OwnedRunning, explain.OwnedStalled, explain.OwnedFailing, explain.OwnedSuspended}
+	if r.ConcurrencyPolicy != "Forbid" || r.Last == nil || !slices.Contains(open, r.Last.State) || slices.Contains(r.Active, r.Last.Name) {
 		return ""
 	}
 	return "concurrencyPolicy Forbid does not wait for " + r.Last.Name + ", as status.active of the CronJob does not name it"

@@ -18,7 +18,8 @@ import (
 func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 	run := explain.OwnedRun{Name: r.Job.Name, State: explain.OwnedRunning, Since: r.Job.Created, Started: r.Job.Started, Finished: r.Job.Finished}
 	if p := r.Named(); p != nil {
-		run.Since, run.Cause = cmp.Or(p.Since, run.Since), problemOfRun(p, now)
+		run.Since = cmp.Or(p.Since, run.Since)
+		run.Cause, run.Waits = problemOfRun(p, now)
 	}
 	switch v := &r.Verdict; {
 	case v.Outcome.Fails():
@@ -74,16 +75,20 @@ func addFailure(run *explain.OwnedRun, r *explain.Report) {
 	}
 }
 
-// problemOfRun describes the problem of a Job in a report on its owner.
-func problemOfRun(p *explain.Problem, now time.Time) string {
+// problemOfRun describes the problem of a Job in a report on its owner, with what has no room in the same sentence.
+func problemOfRun(p *explain.Problem, now time.Time) (cause, aside string) {
 	if p.Kind == explain.ProblemSuspended && p.Suspension.Owner != nil {
-		return "" // The owner is the one whose report this is for.
+		return "", "" // The owner is the one whose report this is for.
 	}
 	short := *p
 	if p.Kind == explain.ProblemContainerEnded && p.Count <= 1 {
 		short.Pods = nil // The name of the pod has no room.
 	}
-	return ProblemWhat(&short, now)
+	clauses, last := whatClauses(&short, now, ""), 0
+	if cause, last = joined(clauses), len(clauses)-1; last > 0 && clauses[last] == problems[p.Kind].aside.of(&short, now) && utf8.RuneCountInString(cause) >= maxSentence {
+		return joined(clauses[:last]), clauses[last]
+	}
+	return cause, ""
 }
 
 // notStopped says why a kubelet cannot end a pod of the Job, "" if none is known.
@@ -153,7 +158,7 @@ func runText(run *explain.OwnedRun, now time.Time) string {
 	}[run.State]
 }
 
-// waitsText says what a failing Job waits for, "" for others and for none.
+// waitsText says what adds to the cause of a Job, "" for none.
 func waitsText(run *explain.OwnedRun) string {
 	if run == nil {
 		return ""

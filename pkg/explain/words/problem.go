@@ -64,7 +64,7 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemNoPodGroup:      {what: noPodGroupText},
 	explain.ProblemDeleting:        {what: deletingText, note: deletingNote, state: stateDeleting, plain: true},
 	explain.ProblemUnschedulable: {
-		what: unschedulableText, note: unschedulableNote, brief: unfitsBriefly, column: noNode,
+		what: unschedulableText, quote: unschedulableQuote, note: unschedulableNote, brief: unfitsBriefly, column: noNode,
 	},
 	explain.ProblemSchedulingGated: {
 		what: gatedText, quote: suspendedQuote, note: gatedNote,

@@ -16,9 +16,39 @@ const noNode = "no node can take the pod"
 // maxUnfits is the maximum number of reasons in a sentence.
 const maxUnfits = 5
 
-// unschedulableText explains why no node can take the pod.
+// unschedulableText explains why no node can take the pod, or why it is not bound to the node that its scheduler chose.
 func unschedulableText(p *explain.Problem, _ time.Time) string {
-	return wording.Join(": ", noNode, unfitsText(p))
+	silent := *p
+	if c := warned(p); c != nil {
+		silent.Start.Claims = []meaning.Claim{{Name: c.Name}}
+	}
+	switch isChosen := meaning.IsChosen(p.Scheduling.Unfit); {
+	case isChosen && p.Scheduling.Unfit[0].Kind == meaning.UnfitOther:
+		return "the scheduler chose a node for the pod, and could not bind it"
+	case isChosen:
+		return "the pod has no node yet, as " + unfitsText(&silent)
+	}
+	return wording.Join(": ", noNode, unfitsText(&silent))
+}
+
+// unschedulableQuote returns the warning about the claim, or the scheduler's message about a node that it chose.
+func unschedulableQuote(p *explain.Problem, _ time.Time) quotation {
+	q := quotation{}
+	if c := warned(p); c != nil {
+		q = inQuotes(": ", c.Reported())
+	} else if meaning.IsChosen(p.Scheduling.Unfit) && p.Scheduling.Unfit[0].Kind == meaning.UnfitOther {
+		q = inQuotes(": ", p.Scheduling.Unfit[0].Message)
+	}
+	q.most = maxUnquoted
+	return q
+}
+
+// warned returns the claim with a warning that is the only reason why the pod has no node, or nil.
+func warned(p *explain.Problem) *meaning.Claim {
+	if all := p.Scheduling.Unfit; len(all) == 1 && all[0].Kind == meaning.UnfitClaimUnbound {
+		return lists.First(p.Start.Claims, func(c *meaning.Claim) bool { return c.Name == all[0].Name && c.Warning != "" })
+	}
+	return nil
 }
 
 // unfitsText returns the reasons as clauses about nodes.

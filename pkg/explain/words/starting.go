@@ -62,10 +62,22 @@ func imageQuote(p *explain.Problem, _ time.Time) quotation {
 }
 
 func imageNote(p *explain.Problem, now time.Time) string {
-	if p.Start.Trouble.MayPass() {
-		return p.Start.Trouble.Note()
+	aside, endless := "", ""
+	if who := containerText(p); p.Role.Init && !strings.Contains(imageText(p, now), who) {
+		aside = wording.Join(", before ", who+" needs it", startsOf(p.Role.Later))
 	}
-	return Clauses([]string{p.Start.Trouble.Note(), endlessNote(p, now)})
+	if !p.Start.Trouble.MayPass() {
+		endless = endlessNote(p, now)
+	}
+	return joined([]string{p.Start.Trouble.Note(), endless, aside})
+}
+
+// startsOf returns "container main starts", "" for no containers.
+func startsOf(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return ContainersText(names) + wording.Form(len(names), " starts", " start")
 }
 
 // volumeText names the volume, with the candidates for its claim.

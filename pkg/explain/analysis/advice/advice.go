@@ -112,7 +112,7 @@ func appendNew(all, list []explain.Advice) []explain.Advice {
 
 // advise returns a piece of advice, with a command or "".
 func advise(text, command string) []explain.Advice {
-	return []explain.Advice{{Kind: explain.AdviceFix, Text: text, Command: command}}
+	return []explain.Advice{{Kind: explain.AdviceFix, Text: text, Command: command, Recreates: strings.Contains(text, "{recreate}")}}
 }
 
 // adviseLogs returns the advice to read a log, with the command that prints it.

@@ -334,7 +334,7 @@ func onBackoffLimit(in *facts.Facts, failed *failures.Failures, v *Values) []exp
 // onDeadline returns advice on a Job that passed its deadline.
 func onDeadline(in *facts.Facts, end *explain.End) []explain.Advice {
 	if o := end.Outlived; o != nil {
-		return endWithMain(in, o.Running, o.Ended)
+		return endWithMain(in, o.Running, o.Ended, o.Exit != nil && o.Exit.ExitCode != 0)
 	}
 	if end.Looped != "" {
 		return advise(words.KeepLoggingPods, "")

@@ -51,7 +51,7 @@ func onEndedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.
 		out := advise(words.CheckKubelet, describeNode+shellWord(pod.Node))
 		return append(out, advise(words.DeleteUnended, kubectl(in.Job, "delete pod %s", shellWord(pod.Name)))...)
 	}
-	out, read := endWithMain(in, c.Running, c.Name), c.Running[0]
+	out, read := endWithMain(in, c.Running, c.Name, c.Kind == explain.ProblemContainerFailed), c.Running[0]
 	if c.Reason == cause.OOMKilled {
 		out = append(advise(words.MemoryAdvice(c.Name, in.MemoryLimit(&c.Container), true), ""), out...)
 	}
@@ -66,8 +66,8 @@ func onEndedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.
 	return append(out, adviseLogs(fmt.Sprintf(words.ReadLogOf, read), logsOf(in, pod.Name, read))...)
 }
 
-// endWithMain returns advice on making the remaining containers end together with another one.
-func endWithMain(in *facts.Facts, running []string, main string) (out []explain.Advice) {
+// endWithMain returns advice on making the remaining containers end together with another one, which may have failed.
+func endWithMain(in *facts.Facts, running []string, main string, failed bool) (out []explain.Advice) {
 	for _, name := range running {
 		if text := words.KeepOut(name); text != "" {
 			out = append(out, advise(text, "")...)
@@ -79,6 +79,8 @@ func endWithMain(in *facts.Facts, running []string, main string) (out []explain.
 		return out
 	case len(injected) > 0:
 		out = advise(words.FindInjector(injected), "")
+	case failed && !slices.ContainsFunc(running, words.IsSidecarName):
+		return advise(words.EndWithFailed(running, main), "")
 	}
 	return append(out, advise(words.EndWithMain(running, main), "")...)
 }

@@ -79,13 +79,16 @@ func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 			out = append(out, advise(words.AddHook(p.Start.Hook, kind, name), "")...)
 			continue // An object that is created by hand would be in the way of the tool.
 		case p.Start.Reason == explain.InvalidImageName && hasSource(in):
-			out = append(out, onSource(in, p)...)
+			out = append(out, onSource(in, p, nil)...)
 			continue // A Job that is recreated by hand would be in the way.
 		case !known:
 			on = onPod("describe pod %s")
 		}
-		out = append(out, on(in, v, p)...)
-		out = append(out, onSource(in, p)...)
+		found := on(in, v, p)
+		if len(found) > 0 && isOfCluster(p) {
+			found[0].Elsewhere = true
+		}
+		out = append(append(out, found...), onSource(in, p, found)...)
 	}
 	return out
 }
@@ -99,8 +102,8 @@ var ofTemplate = []explain.ProblemKind{
 // hasSource reports whether a tool or an owner creates the Job.
 func hasSource(in *facts.Facts) bool { return facts.ToolOf(in.Job) != nil || in.ManagingOwner() != nil }
 
-// onSource returns the advice to change the source of the Job if a tool or an owner creates it.
-func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
+// onSource returns the advice to change the source of the Job if a tool or an owner creates it, after other advice on the problem.
+func onSource(in *facts.Facts, p *explain.Problem, given []explain.Advice) []explain.Advice {
 	if !slices.Contains(ofTemplate, p.Kind) || p.Refusal != nil && len(p.Refusal.Injected) > 0 {
 		return nil
 	}
@@ -108,12 +111,9 @@ func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	if text := words.SkipHook(facts.ToolOf(in.Job)); text != "" && p.Kind != explain.ProblemCrashLoop {
 		skip = advise(text, "")
 	}
-	if slices.ContainsFunc(p.Scheduling.Unfit, func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitNoNodes }) {
-		return skip
-	}
 	to := ""
 	switch {
-	case p.Kind == explain.ProblemCrashLoop && loopRemedy(in, p).Elsewhere, p.Start.Trouble != nil && nodeCommands[p.Start.Trouble.Kind] != "":
+	case isOfCluster(p), p.Kind == explain.ProblemCrashLoop && loopRemedy(in, p).Elsewhere:
 		return skip
 	case p.Start.Reason == explain.InvalidImageName:
 		to = "to correct the name of the image" + wording.InBrackets(meaning.NameFault(p.Image)) + ", "
@@ -121,8 +121,14 @@ func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 		to = "to run another image, "
 	case p.Kind == explain.ProblemCrashLoop && !isOfTemplate(in, p):
 		to = "if the cause is in the pod template, "
+	case slices.ContainsFunc(given, func(a explain.Advice) bool { return a.Recreates }): // It says what to change.
 	case p.Kind == explain.ProblemUnschedulable, p.Kind == explain.ProblemPodPending, p.Start.Trouble != nil: // Others may be at fault.
 		to = "if the pod template is at fault, "
+	}
+	if o := facts.OwnerOf(in.Job); o != nil && !hasSource(in) && p.Kind == explain.ProblemImagePull && p.Start.Trouble.IsWrongImage() {
+		out := advise(fmt.Sprintf(words.CorrectImageOf, o.Name), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+		out[0].OfOwner = true
+		return out
 	}
 	return append(changeSource(in, to), skip...)
 }
@@ -227,22 +233,6 @@ func slowStartCommand(p *explain.Problem) string {
 		return "kubectl get pods -n kube-system -l component=kube-scheduler"
 	}
 	return ""
-}
-
-// ofOtherImage are the kinds of trouble that another image solves.
-var ofOtherImage = []meaning.TroubleKind{meaning.ImageNotFound, meaning.RepositoryNotFound, meaning.ShortName}
-
-// otherImage returns the command that runs another image in the container, which a user completes; "" if the Job, or the
-// container, comes from elsewhere.
-func otherImage(in *facts.Facts, container string) string {
-	if hasSource(in) || in.IsInjected(container) {
-		return ""
-	}
-	image := "IMAGE"
-	if in.HasSeveralContainers() {
-		image = container + "=" + image
-	}
-	return kubectl(in.Job, "batchjob retry %s --replace --image %s", jobWord(in.Job), shellWord(image))
 }
 
 // creations are the commands that create a missing object, which a user completes if it holds data.

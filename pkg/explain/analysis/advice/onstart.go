@@ -166,8 +166,12 @@ func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 		command = "kubectl logs deployment/kueue-controller-manager -n kueue-system"
 	case kueue.NotRequeued:
 		command = kubectl(in.Job, "delete %s %s", kueue.Workloads, shellWord(h.Workload))
-	case kueue.QuotaInUse, kueue.BorrowingLimit:
+	case kueue.QuotaInUse, kueue.BorrowingLimit, kueue.Other:
 		command = clusterQueue
+	case kueue.Deactivated:
+		if h.MaxSeconds != nil && in.Job.Labels[kueue.MaxTimeLabel] != "" {
+			command = kubectl(in.Job, "label job %s %s=%d --overwrite", jobWord(in.Job), kueue.MaxTimeLabel, 2**h.MaxSeconds)
+		}
 	case kueue.QuotaTooSmall, kueue.NoResource, kueue.NotSelected, kueue.FlavorMismatch:
 		command = queue
 	case kueue.FlavorMissing:
@@ -177,7 +181,9 @@ func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	case kueue.QueueMissing, kueue.QueueGone, kueue.NoQueue:
 		command = kubectl(in.Job, "get localqueues.%s", explain.Kueue)
 	case kueue.QueueStopped, kueue.QueueInactive:
-		if command = queue; h.QueueKind == "ClusterQueue" {
+		if command = queue; h.QueueKind == "ClusterQueue" && h.QueueName == "" {
+			command = clusterQueue
+		} else if h.QueueKind == "ClusterQueue" {
 			command = "kubectl describe clusterqueues." + explain.Kueue + " " + shellWord(h.QueueName)
 		}
 	}
@@ -200,6 +206,25 @@ var nodeCommands = map[meaning.TroubleKind]string{
 	meaning.NodeDisk: describeNode, meaning.NodeMemory: describeNode, meaning.NodeProcesses: describeNode,
 }
 
+// isOfCluster reports whether a node or the cluster is at fault, and not the pod template.
+func isOfCluster(p *explain.Problem) bool {
+	ofNode := []explain.ProblemKind{explain.ProblemPodNotEnded, explain.ProblemNodeGone, explain.ProblemTerminatingStuck, explain.ProblemContainerStopped}
+	return slices.Contains(ofNode, p.Kind) || p.Start.Trouble.IsElsewhere() || meaning.IsElsewhere(p.Scheduling.Unfit)
+}
+
+// otherImage returns the command that runs another image in the container, which a user completes; "" if the Job, or the
+// container, comes from elsewhere.
+func otherImage(in *facts.Facts, container string) string {
+	if hasSource(in) || in.IsInjected(container) {
+		return ""
+	}
+	image := "IMAGE"
+	if in.HasSeveralContainers() {
+		image = container + "=" + image
+	}
+	return kubectl(in.Job, "batchjob retry %s --replace --image %s", jobWord(in.Job), shellWord(image))
+}
+
 // startCommand returns the command that shows the object of the startAdvice, "" if there is none.
 func startCommand(in *facts.Facts, p *explain.Problem) string {
 	describe, node := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0])), ""
@@ -210,7 +235,7 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 	switch {
 	case p.Run.Ending != nil, p.Kind == explain.ProblemCrashLoop:
 		return describe // It shows the probe and the message of the probe or of the runtime.
-	case p.Start.Reason == explain.InvalidImageName, t != nil && slices.Contains(ofOtherImage, t.Kind):
+	case p.Start.Reason == explain.InvalidImageName, t.IsWrongImage() && t.Kind != meaning.Unexplained:
 		return otherImage(in, p.Container)
 	case t == nil:
 		return slowStartCommand(p)

@@ -95,7 +95,7 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 		"something else": {
 			message: "Preempted to accommodate a workload (UID: 4a1c, JobUID: 77b2) due to prioritization in the ClusterQueue", kind: kueue.Other,
 			text:   "Kueue keeps the Job suspended (queue team-a): preempted to accommodate a workload due to prioritization in the ClusterQueue.",
-			advice: "kubectl describe workloads.kueue.x-k8s.io job-train-1 -n ns",
+			advice: clusterQueue,
 		},
 	} {
 		w := &kueue.Workload{Name: "job-train-1", Queue: "team-a", Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Reason: "Pending", Message: tc.message}}}
@@ -183,7 +183,7 @@ func TestReasonOfADeactivationHasItsRemedy(t *testing.T) {
 		"DeactivatedDueToRequeuingLimitExceeded":       "find out why its pods were not ready in time",
 		"DeactivatedDueToMaximumExecutionTimeExceeded": "kueue.x-k8s.io/max-exec-time-seconds",
 		"InactiveWorkloadAdmissionCheck":               "resolve what the admission check reports",
-		"Deactivated":                                  "read the conditions and events of its Workload",
+		"Deactivated":                                  "find out who set spec.active of its Workload to false",
 	} {
 		w := &kueue.Workload{Name: "w", Inactive: true, Conditions: []metav1.Condition{{Type: "Evicted", Status: "True", Reason: reason, Message: "The workload is deactivated"}}}
 		explaintest.WantText(t, explaintest.Report(heldInput(w)), advice, "activate its Workload again")

@@ -90,6 +90,9 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 	case image != nil:
 		p.Kind, p.Image = explain.ProblemImagePull, in.Image(image)
 		waitsForContainer(&p, image)
+		if image.Init {
+			p.Role.Later = in.MainContainers()
+		}
 	case config != nil:
 		p.Kind = explain.ProblemContainerConfig
 		waitsForContainer(&p, config)

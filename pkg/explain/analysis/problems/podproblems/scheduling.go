@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -44,6 +45,9 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 		case u.IsAboutClaim():
 			p.Start.Claims = claimsOf(in, p.Pods[0])
 			nameClaim(u, p.Start.Claims)
+			if c := lists.First(p.Start.Claims, func(c *meaning.Claim) bool { return c.Name == u.Name && c.Warning != "" }); c != nil {
+				p.Details = append(p.Details, c.Warning)
+			}
 		}
 	}
 	if e := lastOfAutoscaler(in, p.Pods[0]); e != nil {

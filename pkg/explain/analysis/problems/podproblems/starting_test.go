@@ -44,8 +44,8 @@ func TestClaimThatIsNotBoundIsNamedAmongSeveral(t *testing.T) {
 	explaintest.WantVerdict(t, explaintest.Report(f), "The Job is stalled: no node can take the pod: a PersistentVolumeClaim of the pod (data or cache) is not bound.")
 	f.Claims = []meaning.Claim{{Name: "data", Phase: "Bound"}, {Name: "cache", Phase: "Pending", StorageClass: "fast", Warning: `storageclass.storage.k8s.io "fast" not found`}}
 	r := explaintest.Report(f)
-	explaintest.WantVerdict(t, r, `The Job is stalled: no node can take the pod: claim cache is not bound (“storageclass.storage.k8s.io "fast" not found”).`)
-	explaintest.WantText(t, r, "does its StorageClass fast exist")
+	explaintest.WantVerdict(t, r, `The Job is stalled: no node can take the pod: claim cache is not bound: “storageclass.storage.k8s.io "fast" not found”.`)
+	explaintest.WantText(t, r, "create StorageClass fast, or recreate claim cache")
 }
 
 // Requirements: PND-03
