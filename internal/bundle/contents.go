@@ -15,7 +15,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
 // Kind is the kind of a Manifest.
@@ -107,8 +106,7 @@ func (c *Contents) Input() (input.Input, error) {
 	}
 	for _, t := range analysis.LogTargets(given, explain.Options{}, gather.MaxLogs) {
 		if log := c.log(t.Pod, t.Container, t.Previous); log != nil {
-			lines, after := meaning.Tail(log.Lines, tailLines)
-			given.Logs = append(given.Logs, input.LogTail{Pod: t.Pod, Container: t.Container, Lines: lines, After: after})
+			given.Logs = append(given.Logs, input.NewLogTail(t.Pod, t.Container, log.Lines, tailLines, false))
 		}
 	}
 	return given, nil

@@ -82,6 +82,8 @@ type Ended struct {
 	LastLine string `json:"lastLine,omitempty"`
 	// LineSign is what shows that LastLine is about an error.
 	LineSign meaning.LineSign `json:"lineSign,omitempty"`
+	// Place is what the program worked on, as far as its error leaves that out, such as a bucket or a migration.
+	Place string `json:"place,omitempty"`
 	// Read is the number of the pods with a message, or with a log that was read.
 	Read int32 `json:"read,omitempty"`
 	// Silent reports whether the latest of the pods has no message, and its log was read and is empty or ends without an error.

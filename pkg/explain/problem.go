@@ -160,6 +160,8 @@ type Run struct {
 	LastLine string `json:"lastLine,omitempty"`
 	// LineSign is what shows that LastLine is about an error; of a hidden error, what follows it: SignNoError for a success, SignUnknown for more commands.
 	LineSign meaning.LineSign `json:"lineSign,omitempty"`
+	// Place is what the program worked on, as far as its error leaves that out.
+	Place string `json:"place,omitempty"`
 	// Awaited is what the container waits for (Waits).
 	Awaited *meaning.Awaited `json:"awaited,omitempty"`
 	// MemoryLimit is the memory limit of the container, if that was OOMKilled and had a limit.

@@ -14,7 +14,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -98,8 +97,7 @@ func Tail(ctx context.Context, client kube.Interface, namespace string, t input.
 	data = data[max(0, len(data)-logBytes):] // The end is the most informative part.
 	if text := strings.TrimRight(string(data), "\n"); text != "" {
 		lines := strings.Split(text, "\n")
-		tail.Lines, tail.After = meaning.Tail(lines, int(count))
-		tail.Repeated = meaning.Repeated(lines)
+		tail = input.NewLogTail(t.Pod, t.Container, lines, int(count), len(data) < logBytes && int64(len(lines)) < max(count, searched))
 	}
 	return tail, nil
 }

@@ -209,8 +209,18 @@ type LogTail struct {
 	Pod, Container string
 	Lines          []string
 	After          int
-	// Repeated is the error that the log repeats at its end, "" if there is none.
-	Repeated string
+	// Repeated is the error that the log repeats at its end, and Step what the program says that it did last, "" if there is none.
+	Repeated, Step string
+	// Whole reports whether Lines is the whole log.
+	Whole bool
+}
+
+// NewLogTail returns the tail of a log, from lines at its end, in at most count lines; whole reports whether these lines are the whole log.
+func NewLogTail(pod, container string, lines []string, count int, whole bool) LogTail {
+	t := LogTail{Pod: pod, Container: container, Repeated: meaning.Repeated(lines), Step: meaning.StepIn(lines)}
+	t.Lines, t.After = meaning.Tail(lines, count)
+	t.Whole = whole && len(t.Lines) == len(lines)
+	return t
 }
 
 // IsEmpty reports whether the log was read, and has no text at its end.

@@ -10,10 +10,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// Clue is an error that no row knows: the words that an answer quotes, and the end of the log that has them.
+// Clue is an error that no row knows: the words that an answer quotes, and the end of the log that has them. Step has the result of StepIn.
 type Clue struct {
-	Words string
-	Log   []string
+	Words, Step string
+	Log         []string
 }
 
 // clues return advice by what an error names: what it asks for in so many words; a variable, file, option or value of the pod template;
@@ -22,7 +22,7 @@ var (
 	clues = []func(*Clue, *Container) Remedy{
 		inTemplate(namedField), inTemplate(otherUser), askedVault, askedAccess, brokenCode, inTemplate(wrongValue), askedFor, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, askedLate,
 	}
-	weakClues = []func(*Clue, *Container) Remedy{inTemplate(namedValue), inTemplate(undefinedInScript), namedServer, faultyCode}
+	weakClues = []func(*Clue, *Container) Remedy{inTemplate(namedValue), inTemplate(undefinedInScript), namedServer, faultyCode, inTemplate(failedCommand)}
 )
 
 // inTemplate returns a clue whose advice is about the pod template.
@@ -54,6 +54,7 @@ func (q *Clue) Remedy(c Container) Remedy {
 
 // Remedy returns advice on the error; q has its words and its log.
 func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
+	c.object = q.about(&c)
 	if out := e.ofMigration(q, &c); out.Text != "" {
 		return out
 	}
@@ -158,7 +159,7 @@ func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
 	for i := range list {
 		if m := list[i].phrase.FindStringSubmatch(q.Words); m != nil {
 			of, _ := q.server(c)
-			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", c.inputs(), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{token}", c.tokenAdvice()}
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", c.inputs(), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{token}", c.tokenAdvice()}
 			groups := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
 			for n, group := range groups {
 				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
@@ -243,7 +244,7 @@ func namedOption(q *Clue, c *Container) string {
 }
 
 // status matches the status of a response of HTTP.
-var status = lazyregexp.New(`(?i)\b(?:status(?:[ _]?code)?|response(?: code)?(?: is)?|returned error|HTTP(?:/\d(?:\.\d)?)?|code|error)\W{1,3}([45]\d\d)\b|\b([45]\d\d) (?:(?:Client|Server) Error: )?(?:Bad Request|Unauthorized|Forbidden|Not Found|Method Not Allowed|Conflict|Gone|Unprocessable|Too Many|Internal Server|Bad Gateway|Service Unavailable|Gateway Time)`)
+var status = lazyregexp.New(`(?i)\b(?:stat(?:us(?:[ _]?code)?)?|response(?: code)?(?: is)?|returned error|HTTP(?:/\d(?:\.\d)?)?|code|error)\W{1,3}([45]\d\d)\b|\b([45]\d\d) (?:(?:Client|Server) Error: )?(?:Bad Request|Unauthorized|Forbidden|Not Found|Method Not Allowed|Conflict|Gone|Unprocessable|Too Many|Internal Server|Bad Gateway|Service Unavailable|Gateway Time)`)
 
 // statuses say what to do about a status: "{server}" is the server, or "the server".
 var statuses = map[string]string{
@@ -286,7 +287,7 @@ func responseStatus(q *Clue, c *Container) Remedy {
 	code, _ := q.status()
 	of := q.webServer(c)
 	return Remedy{Text: wording.Insert(statuses[code], "{server}", of.name(), "{container}", c.Name, "{image}", c.Image, "{credentials}", c.credentialsText(),
-		"{configuration}", c.configurationText(), "{address}", cmp.Or(c.addresses(), "the address or the name"))}
+		"{configuration}", c.configurationText(), "{address}", cmp.Or(q.url(c), c.addresses(), "the address or the name"))}
 }
 
 // noServer matches what programs say about a server that they do not reach, without its address.

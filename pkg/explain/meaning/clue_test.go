@@ -78,7 +78,7 @@ func TestErrorOfAServerIsSoughtThere(t *testing.T) {
 		{&c, "upload failed: a to s3://b/a An error occurred (InvalidAccessKeyId) when calling the PutObject operation: x", "", "", "--endpoint-url"},
 		{&c, "fatal: could not read Username for 'https://git.prod': No such device", "", "", "give git credentials for https://git.prod"},
 		{&c, "ImportError: libcuda.so.1: cannot open shared object file", "", "", "check NVIDIA's runtime"},
-		{&c, "ERROR: [039]: HTTP request failed with 403 (Forbidden)", "", "", "have the policy of the bucket allow"},
+		{&c, "ERROR: [039]: HTTP request failed with 403 (Forbidden)", "", "", "have the policy of s3://data (variable BUCKET of container main) allow"},
 		{&c, "no data in file", "", "", ""},
 		{&only, "server closed the connection unexpectedly", "", "pg", "check whether pg is ready"},
 		{&only, "curl: (22) The requested URL returned error: 503", "", "", "read the log of the server"},

@@ -1,6 +1,8 @@
 package meaning
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -28,7 +30,37 @@ var accessAsks = []ask{
 	{lazyregexp.New(`(maintenance must be run by designated user)`), "make the user who runs the maintenance its owner in the repository (kopia maintenance set --owner USER@HOST), which names another one"},
 	{lazyregexp.New(`could not read (?:Username|Password) for '([^']+)'`), "give git credentials for {1} ({credentials}), or correct the address of the repository: git is asked for a user name if the repository is private or does not exist"},
 	{lazyregexp.New(`(InvalidAccessKeyId|Access Key Id you provided does not exist)`), "check the access key of the program ({credentials}), and the server that it asks: S3 of AWS does not know the key of another provider, whose storage needs its address (--endpoint-url, or variable AWS_ENDPOINT_URL)"},
-	{lazyregexp.New(`(HTTP request failed with 403 \(Forbidden\))`), "have the policy of the bucket allow the program's key to list, read and write in it, and check key, bucket, endpoint and region ({credentials})"},
+	{lazyregexp.New(`(\w+ request failed with 403|(?:Unable|Failed|failed|unable) to .*Access Denied)`), "have the policy of {object} allow the program's key to list, read and write there, and check key, bucket, endpoint and region ({credentials})"},
+	{lazyregexp.New(`(open missing file '[^']*(?:backup|archive)\.info|unable to load info file)`), "create the stanza of pgBackRest first (pgbackrest stanza-create), or correct its name or the repository in {template}"},
+	{lazyregexp.New(`(bucket does not allow ACLs)`), "leave out --acl in the command of container {container}: the bucket takes no ACLs (Object Ownership)"},
+	{lazyregexp.New(`namespaces \\?"([^"\\]+)\\?" not found`), "create namespace {1} before, or correct its name in {template}"},
+	{lazyregexp.New(`unsupported protocol scheme "([^"]*)"`), "give the program the whole URL of its server, with http:// or https://: {addresses}"},
+	{lazyregexp.New(`(the object has been modified)`), "run it again, or have the command retry or use kubectl patch or apply: another client changed the object between its reading and its writing"},
+	{lazyregexp.New(`(: directory not found$)`), "correct the bucket or the path of {object}, or create what the program copies from it"},
+	{lazyregexp.New(`(all source directories/files do not exist)`), "mount what it should back up in container {container}, or correct the path in its command or args"},
+	{lazyregexp.New(`(s3:///|gs:///|Invalid bucket name "")`), "give the program the name of the bucket: the variable that should have it is empty, or missing in env of container {container}"},
+	{lazyregexp.New(`push of (\S+) rejected: (?:fetch first|non-fast-forward)`), "have the script take over what others have pushed to the branch (git pull --rebase) before its own push: another run or a person pushed first"},
+	{lazyregexp.New(`(push of \S+ rejected: .+|not allowed to push code to protected branches)`), "have the server accept the push, by the rules of the branch there, or by more rights for the user or token of the program: {credentials}"},
+	{lazyregexp.New(`Permission to (\S+?)(?:\.git)? denied to (\S*\w\]?)`), "let {2} push to {1}, or give the program a token that may: {credentials}"},
+	{lazyregexp.New(`(marked as read only)`), "let the deploy key write at its Git server, or use another one: {credentials}"},
+	{lazyregexp.New(`(unable to auto-detect email address|empty ident name)`), "set GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GIT_COMMITTER_NAME and GIT_COMMITTER_EMAIL in env of container {container}: git commits with them"},
+	{lazyregexp.New(`(nothing to commit|nothing added to commit)`), "have the script commit only what has changed (git diff --cached --quiet || git commit …): git commit ends with code 1 if nothing has"},
+	{lazyregexp.New(`to database '([^']+)' when using LOCK TABLES`), "dump database {1} without locks (mysqldump --single-transaction --skip-lock-tables in the command of container {container}), or grant LOCK TABLES on it to the program's user at {server}"},
+	{lazyregexp.New(`(?i)(column_statistics)`), "give mysqldump in container {container} option --column-statistics=0, as its server has no such table, or use an image with the server's own mysqldump; it is {image}"},
+	{lazyregexp.New(`user specified as a definer \(([^)]+)\)`), "create user {1} at {server}, or give the views, triggers and procedures that name it as their DEFINER another one"},
+	{lazyregexp.New(`(use locks with log tables)`), "leave out the log tables (mysqldump --ignore-table=mysql.general_log --ignore-table=mysql.slow_log), or dump and restore only the databases of programs"},
+	{lazyregexp.New(`(appears to be a text format dump)`), "restore the file with psql -f in the command of container {container}: it is plain SQL, which pg_restore does not read"},
+	{lazyregexp.New(`(Peer authentication failed)`), "have the program connect by TCP with a password (-h localhost), or as the system user of the same name: through its socket, the server accepts no other"},
+	{lazyregexp.New(`(Multiple head revisions|Conflicting migrations detected)`), "merge the branches of the migrations (alembic merge heads, manage.py makemigrations --merge), and build image {image} with the result"},
+	{lazyregexp.New(`(cannot run inside a transaction block)`), "have the tool run this migration outside of a transaction (goose: -- +goose NO TRANSACTION; Rails: disable_ddl_transaction!; Django: atomic = False; Flyway: executeInTransaction=false)"},
+	{lazyregexp.New(`^(?:Error: )?(checksum mismatch)$`), "restore the files whose checksum differs, such as migrations, or record a deliberate change with the tool: they come from {code}"},
+	{lazyregexp.New(`Found non-empty schema\(s\) "([^"]+)"`), "set FLYWAY_BASELINE_ON_MIGRATE=true in env of container {container} if schema {1} is as the first migration leaves it, or have the program use an empty one: {addresses}"},
+	{lazyregexp.New(`No value found at (\S+)`), "write {1} to Vault ({server}) before, or correct the path in {template}: version 2 of its key-value store adds data/"},
+	{lazyregexp.New(`deployment "([^"]+)" exceeded its progress deadline`), "look at the pods of Deployment {1}, which do not become ready (kubectl get pods, in its namespace), or give it a longer progressDeadlineSeconds"},
+	{lazyregexp.New(`OCI runtime exec failed.*exec: \\*"([^"\\]+)\\*"`), "use an image with {1} for the container of the other pod in which the program executes its command (kubectl cp needs tar there), or another command"},
+	{lazyregexp.New(`(difference between the request time|RequestTimeTooSkewed)`), "correct the clock of the pod's node or that of the storage server (NTP): they differ too much for the server to accept the signature"},
+	{lazyregexp.New(`(AADSTS70002(?:15|22))`), "create a new client secret for the app in Entra ID, and put it into {credentials}"},
+	{lazyregexp.New(`(The service account does not have the required permissions for the bucket)`), "give the service account of the Cloud SQL instance role Storage Object Admin on {object} (gcloud sql instances describe shows the account)"},
 	{lazyregexp.New(`file has vanished: "([^"]+)"|tar: (\S+): File removed before we read it|error in Stream: .* src: file: (\S+)`), "look whether {1} is still there: if it was removed or changed while the program copied it, leave such files out, copy at a quiet time, or back up a snapshot of the volume"},
 	{lazyregexp.New(`x509: (certificate signed by unknown authority)`), "give the program the CA that signed the certificate of its server: it may have it from {configuration}"},
 }
@@ -37,37 +69,39 @@ var accessAsks = []ask{
 var cloudCall = lazyregexp.New(`(?:(\w+ failed): \S+ to (s3://[^/\s]+)\S* )?An error occurred \((ExpiredToken|ExpiredTokenException|InvalidClientTokenId|InvalidAccessKeyId|SignatureDoesNotMatch|UnrecognizedClientException)\)(?: when calling the (\w+) operation)?`)
 
 // vaultRequest matches the request that Vault refuses, with its path.
-var vaultRequest = lazyregexp.New(`^URL: \w+ https?://[^/\s]+/v1/(\S+)$`)
+var vaultRequest = lazyregexp.New(`\bURL: (\w+) https?://[^/\n]+/v1/([^\s\\]+)\s+Code: 403`)
 
 // askedVault is the clue of a request that Vault does not allow: its log has the path in a line of its own.
 func askedVault(q *Clue, c *Container) Remedy {
-	path := ""
-	for _, line := range q.Log {
-		if found := vaultRequest.Group(strings.TrimSpace(line)); found != "" {
-			path = found
-		}
-	}
+	m := vaultRequest.FindStringSubmatch(escapedEnd.ReplaceAllString(strings.Join(append(slices.Clone(q.Log), q.Words), "\n"), "\n"))
 	of, _ := q.server(c)
 	switch {
-	case path == "" || !strings.Contains(q.Words, "permission denied"):
+	case m == nil || !strings.Contains(q.Words, "permission"):
 		return Remedy{}
-	case strings.HasSuffix(path, "/login"):
-		return Remedy{Text: "have the role of Vault with which the program logs in at " + path + " allow ServiceAccount " + c.account() + " of namespace " + c.Namespace +
+	case strings.HasSuffix(m[2], "/login"):
+		return Remedy{Text: "have the role of Vault with which the program logs in at " + m[2] + " allow ServiceAccount " + c.account() + " of namespace " + c.Namespace +
 			" (bound_service_account_names and bound_service_account_namespaces), and Vault review tokens of this cluster", Server: of.host}
 	}
-	return Remedy{Text: "allow " + path + " in a policy of the Vault role with which the program logs in, or check whether its token is still valid", Server: of.host}
+	who := cmp.Or(prefixed("the token of the program, which it has from ", c.credentials()), "the Vault role with which ServiceAccount "+c.account()+" logs in")
+	return Remedy{Text: fmt.Sprintf("allow %s (%s) in a policy of %s, or check whether its token is still valid", m[2], cmp.Or(vaultVerbs[m[1]], m[1]), who), Server: of.host}
 }
+
+// vaultVerbs are the capabilities of Vault's policies, by the methods of requests.
+var vaultVerbs = map[string]string{"GET": "read, or list", "LIST": "list", "PUT": "create and update", "POST": "create and update", "DELETE": "delete"}
 
 // ofAccess returns the remedy for an error about credentials or rights of which a phrase, or the status of the response, says more.
 func (e *KnownError) ofAccess(q *Clue, c *Container) (none Remedy) {
-	if !slices.Contains([]ErrorKind{ErrorForbidden, ErrorAuthentication}, e.Kind) || e.Access != (Access{}) {
+	isAccess := slices.Contains([]ErrorKind{ErrorForbidden, ErrorAuthentication}, e.Kind)
+	if !isAccess && !slices.Contains([]ErrorKind{ErrorObjectMissing, ErrorCommandNotFound}, e.Kind) || e.Access != (Access{}) {
 		return none
 	}
 	with := &Clue{Words: q.Words + "; " + e.Subject, Log: q.Log}
-	if out := askedAccess(with, c); out.Text != "" {
-		return out
+	for _, clue := range []func(*Clue, *Container) Remedy{askedVault, askedAccess} {
+		if out := clue(with, c); out.Text != "" {
+			return out
+		}
 	}
-	if e.Subject == "" || e.Subject == vagueForbidden {
+	if isAccess && (e.Subject == "" || e.Subject == vagueForbidden) {
 		return responseStatus(with, c)
 	}
 	return none

@@ -39,6 +39,8 @@ type Container struct {
 	Sources   []string
 	// Arguments are the command and args of the pod template, and Servers what its command and those of init containers ask for.
 	Arguments, Servers []string
+	// object is what the error is about in a cloud.
+	object string
 }
 
 // Variable is an environment variable: it has a value, or From says where its value comes from.
@@ -259,6 +261,31 @@ func (c *Container) ErrorPassed(lines []string) string {
 	}
 	return words
 }
+
+// curlFails matches the options with which curl fails if a server answers with an error.
+var curlFails = lazyregexp.New(`\s(?:--fail\S*|-\w*f\w*)(?:\s|$)`)
+
+// EndAdvice returns how the command of a container that succeeded fails with the error in these words; "" if that is unknown.
+func (c *Container) EndAdvice(words string) string {
+	script, curl := strings.Join(c.Arguments, " "), c.command("curl")
+	program := strings.Replace(programName.Group(words), "mariadb-dump", "mysqldump", 1)
+	switch {
+	case program == "psql" && !strings.Contains(script, "ON_ERROR_STOP"):
+		return fmt.Sprintf("have psql in container %s end at its first error (psql -v ON_ERROR_STOP=1): the Job then fails when its work does", c.Name)
+	case curl != "" && !curlFails.MatchString(curl) && httpError.MatchString(words):
+		return fmt.Sprintf("have curl in container %s fail if a server answers with an error (curl --fail-with-body): the Job then fails when its work does", c.Name)
+	case program != "" && strings.Contains(script, program) && pipe.MatchString(script[strings.Index(script, program):]) && !strings.Contains(script, "pipefail"):
+		return fmt.Sprintf("have the script of container %s end with the exit code of %s, which its pipe drops (set -o pipefail in bash): the Job then fails when its work does", c.Name, program)
+	}
+	return ""
+}
+
+var (
+	// programName matches the name of a program before its message, pipe the rest of a command before a pipe, and httpError an answer of a server.
+	programName = lazyregexp.New(`^([a-z][\w.-]*):`)
+	pipe        = lazyregexp.New(`^[^\n;&|]*\|[^|]`)
+	httpError   = lazyregexp.New(`^[45]\d\d\b`)
+)
 
 // SilenceAdvice returns advice on what keeps errors out of the log of a container, "" if its command has nothing like that.
 func (c *Container) SilenceAdvice() string {

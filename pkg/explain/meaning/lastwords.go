@@ -345,6 +345,27 @@ func ErrorIn(lines []string) string {
 }
 
 var (
+	// failedWork matches what scripts print about a failure of their work, and worked about a success.
+	failedWork = lazyregexp.New(`(?i)\b(?:could ?n[o']t|failed to|unable to|cannot) (?:back ?up|upload|dump|copy|export|restore|migrate|sync|save|archive)\b|\b(?:back-?up|upload|dump|copy|export|restore|migration|sync|snapshot)\b(?: \S+){0,4} (?:has )?failed\b`)
+	worked     = lazyregexp.New(`(?i)\bsuccess|\bsucceeded|\buploaded\b`)
+	// harmless matches what is no failure, or one of something else than the work.
+	harmless = lazyregexp.New(`(?i)\b(?:0|no|not|without|if|unless)\b|metric|traces?\b|spans?\b|telemetry|analytics|sentry|otlp`)
+)
+
+// FailedWork returns the last line in which a program says that its work failed, "" if there is none, or if it tries again or succeeds after that.
+func FailedWork(raw []string) string {
+	for i, lines := len(raw)-1, linesOf(raw); i >= 0; i-- {
+		switch text := lines.at(i).text; {
+		case worked.MatchString(text), overcome.MatchString(text), lines.at(i).kind == lineSuccess:
+			return ""
+		case lines.at(i).kind == lineAlarm && failedWork.MatchString(text) && !harmless.MatchString(text) && !utility.MatchString(text):
+			return lines.words(i)
+		}
+	}
+	return ""
+}
+
+var (
 	// boast matches a line in which a program reports its own success, and overcome an error after which it tries again.
 	boast = lazyregexp.New(`^\W*(?:[\w./:-]+ ){0,5}(?i:completed?|finished|done|succeeded|success(?:ful)?)(?: (?i:successfully))?\W*$`)
 	// noErrors matches a count of errors that there were none of.

@@ -30,20 +30,21 @@ func TestSentenceAboutTheCauseHasTheErrorOfTheLog(t *testing.T) {
 		data, err := os.ReadFile(path)
 		assert.NoError(t, err)
 		for _, log := range strings.Split(string(data), "# source: ")[1:] {
-			source, _, _ := strings.Cut(log, "\n")
 			wants, lines := readLog(log)
 			lines, _ = meaning.Tail(lines, 10)
 			known := meaning.KnownErrorIn(1, lines...)
 			line, sign := meaning.LastLineOf(1, lines)
+			clue := &meaning.Clue{Words: line, Log: lines, Step: meaning.StepIn(lines)}
 			sentence := words.CauseSentence(&explain.Cause{
-				Text: "container main exited with code 1", Error: known, Ended: explain.Ended{ExitCode: ptr.To(int32(1)), LastLine: line, LineSign: sign},
+				Text: "container main exited with code 1", Error: known,
+				Ended: explain.Ended{ExitCode: ptr.To(int32(1)), LastLine: line, LineSign: sign, Place: clue.Place(known, &meaning.Container{})},
 			})
 			said := sentence
 			if known != nil {
 				said += lines[meaning.LineOfError(1, lines)]
 			}
 			if !slices.ContainsFunc(wants, func(want string) bool { return strings.Contains(said, want) }) || utf8.RuneCountInString(sentence) > 160 {
-				t.Errorf("%s, %s: %q, want one of %q", filepath.Base(path), source, sentence, wants)
+				t.Errorf("%s, %s: %q, want one of %q", filepath.Base(path), log[:strings.Index(log, "\n")], sentence, wants)
 			}
 		}
 	}

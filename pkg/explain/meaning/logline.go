@@ -48,8 +48,8 @@ type lineRule struct {
 
 // lineRules have what says nothing about the cause; the rules about a tool have what it prints after each error.
 var lineRules = compiled([]lineRule{
-	{kind: lineVague, patterns: []string{`command terminated with exit code \d+$`}}, // of kubectl exec
-	{kind: lineAlarm, patterns: []string{`Missing (?:input|output) files\b`}},       // of Snakemake
+	{kind: lineVague, patterns: []string{`command terminated with exit code \d+$`, `error: failed to push some refs to `, `\.{3,}(?i:failed)[.!]?$`}}, // of kubectl exec, and git
+	{kind: lineAlarm, patterns: []string{`Missing (?:input|output) files\b`}},                                                                         // of Snakemake
 	{kind: lineEmpty, patterns: []string{
 		`[^\pL\pN]*$`,          // a ruler, or a mark below a line of code
 		`\++ `,                 // a command that a shell traces
@@ -80,7 +80,7 @@ var lineRules = compiled([]lineRule{
 	{kind: lineEmpty, patterns: []string{ // tools
 		`npm (?:ERR!|error) +(?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |Exit status|Failed at the|This is probably not|Lifecycle script|\S+@\S+ \w+:|workspace |location |path |command |$)|npm ERR!$|npm error$`,
 		`npm (?:ERR!|error) (?:  |notsup (?:Required|Actual):|npm-shrinkwrap\.json with|later to generate|node_modules/|While resolving|Found: |Could not resolve dependency:|Fix the upstream|this command with|to accept an incorrect|See /)`,
-		`Error: P\d{4}$`, `Error: (?:Could not create the Java Virtual Machine|A fatal exception has occurred\. Program will exit)\.$`, // Prisma, Java
+		`DbError \{ severity`, `status code: \d+, request id: `, `Error: P\d{4}$`, `Error: (?:Could not create the Java Virtual Machine|A fatal exception has occurred\. Program will exit)\.$`, // Prisma, Java
 		`note: run with .RUST_BACKTRACE`, `thread '.*' panicked at [^']*:$`, `Execution halted`,
 		`make(?:\[\d+\])?: \*\*\* .*Error \d+`, `Tasks: TOP => `, `(?:rake|rails) aborted!`, `BUILD FAILED in `, `BUILD FAILURE$`, `\* Try:$`, `\[ERROR\](?: (?:-> )?\[Help \d+\].*)?$`, `\[ERROR\]   mvn `,
 		`(?:DETAIL|HINT|CONTEXT|STATEMENT|LINE \d+): `, `(?:ROLLBACK|BEGIN|COMMIT|(?:CREATE|ALTER|DROP) [A-Z]+)$`, `Command was: `, // PostgreSQL
@@ -93,6 +93,7 @@ var lineRules = compiled([]lineRule{
 	}},
 	{kind: lineHint, patterns: []string{
 		`\S*[/\\]\S*$`, // a path or URL alone
+		`hint: `,       // git
 		`Complete log: |(?:Output|Log|Report): +/|N: `,
 		`[^\w./]*(?:(?:info|note|ERROR)\b\W*)?(?i:for (?:more|further|full) |to (?:see|get) (?:the )?(?:full|more) )`,
 		// A colon before a flag or word, or after a path, belongs to an error, such as "read /data/x: …" of Go.
@@ -127,7 +128,7 @@ var (
 	// level matches the level of a message.
 	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERRO|FATAL|CRITICAL|SEVERE|PANIC)\b`)
 	// alarm matches lines that report an error, and the elements of a list of errors.
-	alarm = lazyregexp.New(`^[*•] |^(?:curl|wget|sed|awk|grep|xargs|jq|[bd]?ash|sh|cat|cp|mv|ln|mkdir|touch|ls|nc|ping|g?unzip|base64|ld|g?cc): \S|[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |^\S+\.rb:\d+:in \S+ .+ \([\w:]+\)$|^● |^E: |^You must |^code: \d+, message: |^remote: (?:You |Invalid |Access |Write |Repository |Support for |The project |Not |Permission |HTTP )|Killed +\S|^(?:\[[^\]]*\] )?Error \w+ing\b`)
+	alarm = lazyregexp.New(`^[*•] |^(?:curl|wget|sed|awk|grep|xargs|jq|[bd]?ash|sh|cat|cp|mv|ln|mkdir|touch|ls|nc|ping|g?unzip|base64|ld|g?cc): \S|[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |^\S+\.rb:\d+:in \S+ .+ \([\w:]+\)$|^● |^E: |^You must |^code: \d+, message: |^remote: (?:GitLab: |You |Invalid |Access |Write |Repository |Support for |The project |Not |Permission |HTTP )|Killed +\S|^push of \S+ rejected: |^\(error\) |^\(!\) |^(?:\[[^\]]*\] )?Error \w+ing\b`)
 	// connected matches the end of a series of attempts.
 	connected = lazyregexp.New(`^(?i:re)?(?i:connected)\b`)
 	// errorWord matches the name of an error before its text, and errorWords are the words that it contains.
@@ -181,6 +182,7 @@ func readLine(raw string) *logLine {
 		text, severity, line.indented = written(raw)
 		line.text = strings.TrimLeft(strings.TrimSpace(text), ": ")
 	}
+	line.text = failedSQL.ReplaceAllString(rejectedPush.ReplaceAllString(line.text, "push of $1 rejected: $2"), "")
 	if value := quotedPair.Group(line.text); value != "" {
 		line.text = value
 		line.kind = lineAlarm
@@ -249,8 +251,11 @@ var (
 	// klog matches the level and the date of a line of klog, and glog the level and the place of a line of TensorFlow.
 	klog = lazyregexp.New(`^([IWEF])\d{4} `)
 	glog = lazyregexp.New(`^([IWEF]) \S+\.(?:cc|cpp|cu|h):\d+\] `)
-	// quotedPair matches the message in an object of JSON in several lines.
-	quotedPair = lazyregexp.New(`^"(?:msg|message|error|reason|detail|error_description|errorMessage)" ?: ?"([^"].*)",?$`)
+	// quotedPair matches the message in an object of JSON in several lines, or in a page of HTML.
+	quotedPair = lazyregexp.New(`^"(?:msg|message|error|reason|detail|error_description|errorMessage)" ?: ?"([^"].*)",?$|<(?:title|h1)>([45]\d\d [^<]+)<`)
+	// failedSQL matches what Liquibase writes after an error, and rejectedPush what git writes about a branch.
+	failedSQL    = lazyregexp.New(` \[Failed SQL: .*$`)
+	rejectedPush = lazyregexp.New(`^! \[(?:remote )?rejected\] +(\S+) -> \S+ \((.*)\)$`)
 	// numbered matches a cause in a list of Rust.
 	numbered = lazyregexp.New(`^\d+: ([\w"'].* \S.*)`)
 	// entry matches a line of a list of names and values.
@@ -313,7 +318,9 @@ func structured(line string) (text, severity string, is bool) {
 	if output, is := strings.CutPrefix(message, "stderr=["); is { // of another program, whatever the level of this one
 		message, severity = output, ""
 	}
-	text = wording.Join(": ", telltale(message), failure)
+	if text = wording.Join(": ", telltale(message), failure); text != "" && !strings.Contains(text, parts["code of HTTP"]) {
+		text = parts["code of HTTP"] + " " + text
+	}
 	return strings.Join(strings.Fields(text), " "), severity, text != ""
 }
 
@@ -357,12 +364,12 @@ func partsOf(fields map[string]any) map[string]string {
 			switch {
 			case name == "level":
 				parts[name] = bunyanLevels[value]
-			case strings.HasSuffix(name, "code") && value >= 400 && parts["level"] == "": // a response of HTTP
-				parts["level"] = errorLevels[0]
+			case (strings.HasSuffix(strings.ToLower(name), "code") || name == "status" && value < 600) && value >= 400 && parts["level"]+parts["severity"] == "" && fields["method"] == nil: // a response of HTTP
+				parts["level"], parts["code of HTTP"] = errorLevels[0], strconv.Itoa(int(value))
 			}
 		case map[string]any:
 			record := partsOf(value)
-			message, level := cmp.Or(record["msg"], record["message"]), cmp.Or(record["level"], record["severity"], record["error_severity"])
+			message, level := cmp.Or(record["msg"], record["message"], wording.Join(": ", record["type"], record["reason"])), cmp.Or(record["level"], record["severity"], record["error_severity"])
 			switch {
 			case message != "" && level != "":
 				inner = map[string]string{"msg": message, "level": level}

@@ -134,6 +134,7 @@ func (p *peer) label() string {
 // webServer returns the server that answered with a status of HTTP.
 func (q *Clue) webServer(c *Container) peer {
 	_, host := q.status()
+	host = cmp.Or(hostIn(q.url(c)), host)
 	found, named := q.server(c)
 	if !named && found.product == "" && found.isOf(func(isWeb bool) bool { return !isWeb }) {
 		found = peer{}
@@ -285,7 +286,11 @@ func (e *KnownError) ofPeer(q *Clue, c *Container) (none Remedy) {
 	if found.host == "" || address.MatchString(found.host) || port != "" && known != "" && known != port {
 		return none
 	}
-	return Remedy{Text: found.check(""), Server: found.host}
+	longer := ""
+	if e.Kind == ErrorTimeout && c.hasArgument("--max-time") {
+		longer = ", or raise --max-time in the command of container " + c.Name
+	}
+	return Remedy{Text: found.check(longer), Server: found.host}
 }
 
 // migrates matches the names and commands of programs that create what a database lacks.

@@ -386,6 +386,9 @@ func (e *KnownError) Text() string {
 	return e.choose(r.named, r.text)
 }
 
+// namedObject matches the database or role that does not exist, which a variable or an argument may name.
+var namedObject = lazyregexp.New(`^(?:(?:database|role|user)|Unknown database) ["']([\w.-]+)["']`)
+
 // Advice returns advice on the error, with the variable that the program has its subject from.
 func (e *KnownError) Advice(c Container) string {
 	text := e.advice(c)
@@ -393,10 +396,13 @@ func (e *KnownError) Advice(c Container) string {
 		return text
 	}
 	host, _, _ := strings.Cut(e.Host(), ":")
+	if m := namedObject.Group(e.Subject); m != "" {
+		host = m
+	}
 	switch name := cmp.Or(c.variableWith(e.Subject), c.variableWith(host)); {
 	case name != "" && !strings.Contains(text, name):
 		text += fmt.Sprintf("; variable %s of container %s has it", name, c.Name)
-	case name == "" && slices.Contains(ofArguments, e.Kind) && e.Subject != "" && c.hasArgument(e.Subject) && !strings.Contains(text, "command"):
+	case name == "" && slices.Contains(ofArguments, e.Kind) && e.Subject != "" && (c.hasArgument(e.Subject) || namedObject.MatchString(e.Subject) && c.hasArgument(host)) && !strings.Contains(text, "command"):
 		text += fmt.Sprintf("; the command or args of container %s have it", c.Name)
 	}
 	return text

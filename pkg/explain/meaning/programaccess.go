@@ -30,6 +30,9 @@ var denied = lazyregexp.New(`User \\?"?([^\s"\\]+)\\?"? cannot ([a-z]+) (?:resou
 var (
 	// granting matches the message of the API server about a role with rights that its creator does not have.
 	granting = lazyregexp.New(`user \\?"(?:system:serviceaccount:([^":\\]+):)?([^"\\]+)\\?".* is attempting to grant RBAC permissions`)
+	// performs matches what a cloud does not allow, with the object that it is about.
+	performs = lazyregexp.New(`(?i)\bnot authorized to perform:? (\w[\w*-]*:[\w:*-]+)(?:\.? on resource:? \\?"?([^\s"\\]*[^\s"\\*.]))?|` +
+		`\bdoes not have (\S+) access\b(?: to ([\w.-]+/[^\s,]*[^\s,.]))?|\bRequired \\?['"]([\w.]+)\\?['"] permission(?:\(s\))? for \\?['"]([^'"\\]+)|\bdoes not have (\w+ \w+) permission on key vault '([^';]+)`)
 	// identity matches the identity of a cloud in a message about its rights, and ofNode a role of AWS that a pod has from its node:
 	// the session has the name of an instance.
 	identity = lazyregexp.New(`(?i)\bUser: (arn:\S+) is not authorized|\b(\S+@\S+\.gserviceaccount\.com) does not have|\bthe (client '[^']+')`)
@@ -59,6 +62,9 @@ func readAccess(e *KnownError, line string) {
 	m := denied.FindStringSubmatch(line)
 	if m == nil {
 		e.Access.User = identity.Group(line)
+		if m := performs.FindStringSubmatch(line); m != nil {
+			e.Subject = wording.Join(" on ", m[1]+m[3]+m[5]+m[7], m[2]+m[4]+m[6]+m[8])
+		}
 		return
 	}
 	a := Access{Verb: m[2], Resource: wording.Join(".", m[3]+m[6], m[5]) + m[4] + m[7], In: m[8]}
@@ -78,6 +84,9 @@ const vagueForbidden = "403 Forbidden"
 func (e *KnownError) addAccess(lines []string) {
 	for i := len(lines) - 1; i >= 0 && e.Kind == ErrorForbidden && e.Subject == vagueForbidden; i-- {
 		readAccess(e, lines[i])
+	}
+	if m := vaultRequest.FindStringSubmatch(strings.Join(lines, "\n")); m != nil && e.Kind == ErrorForbidden && e.Access == (Access{}) {
+		e.Subject = "permission denied by Vault for " + m[1] + " " + m[2]
 	}
 	var resources []string
 	for _, line := range lines {
@@ -138,7 +147,10 @@ var noPassword = lazyregexp.New(`(?i)no password|using password: NO|password mus
 
 // authenticationAdvice names the variables or Secrets that may have the credentials.
 func authenticationAdvice(e *KnownError, c Container) string {
-	text := "check the password, key or token that the container uses, and " + cmp.Or(secretsText(c), "the Secret that it comes from")
+	text := "check the password, key or token that the container uses, and " + secretsText(c)
+	if len(c.Secrets) == 0 {
+		text = "give container " + c.Name + " credentials that its server accepts, as a variable or a volume from a Secret: its template has none"
+	}
 	if named := c.credentials(); strings.HasPrefix(named, "variable") {
 		text = "check the password, key or token of the program in " + named
 	}
@@ -210,6 +222,8 @@ var accessErrors = []errorRow{
 		yieldsTo: []ErrorKind{ErrorForbidden},
 		patterns: []errorPattern{
 			{"authentication failed", lazyregexp.New(`(?i)(password authentication failed for user (?:\\*"[^"\\]+\\*"|\w[\w.-]*))|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.`), nil},
+			{"authentication failed", lazyregexp.New(`((?:Peer|Ident|LDAP|PAM|GSSAPI) authentication failed for user \\*"[^"\\]+\\*")|\b535\b.*(authentication failed)`), nil},
+			{"aadsts", lazyregexp.New(`AADSTS\d+: ([^.]+)`), nil}, // Entra ID
 			{"authentication failure", lazyregexp.New(`(?i)\bauthentication failure\b`), nil},
 			{"access denied for user", lazyregexp.New(`(Access denied for user '[^']*'(?:@'[^']*')?(?: \(using password: NO\))?)`), nil},
 			{"password", lazyregexp.New(`(?:fe_sendauth: )?(no password supplied|client password must be a string|empty password returned by client)`), nil},
@@ -246,6 +260,8 @@ var accessErrors = []errorRow{
 		read: func(e *KnownError, _ string) {
 			if at := strings.LastIndex(e.Subject, ":"); at >= 0 {
 				e.Subject = e.Subject[:at] + " refuses SSH (" + e.Subject[at+1:] + ")"
+			} else if e.Subject != "" {
+				e.Subject = "an SSH server accepts no key or password of it (" + e.Subject + ")"
 			}
 		},
 		yieldsTo: []ErrorKind{ErrorSSHKey},
@@ -299,17 +315,21 @@ var accessErrors = []errorRow{
 			{" cannot ", denied, nil},
 			{"attempting to grant", granting, nil},
 			{"getaccesstoken", lazyregexp.New(`Permission '(iam\.serviceAccounts\.getAccessToken)' denied`), nil},
-			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)|(HTTP request failed with 403 \(Forbidden\))`), nil},
+			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)|(\w+ request failed with 403(?:: Forbidden| \(Forbidden\)))`), nil},
 			{"not authorized on", lazyregexp.New(`(not authorized on \S+ to execute command)`), nil},
 			{"to database", lazyregexp.New(`(Access denied for user '[^']*'@'[^']*' to database '[^']*')`), nil},
-			{"authorized to perform", lazyregexp.New(`(?i)\bnot authorized to perform:? (\w[\w*-]*:[\w:*-]+)`), nil},
+			{"authorized to perform", performs, nil},
 			{"403 forbidden", lazyregexp.New(`(?i)(?:error|exception|failed|could not|cannot)\b.*\b(403 Forbidden)`), nil},
 			{"required permissions", lazyregexp.New(`(You do not have the required permissions needed to perform this operation)`), nil},
-			{"does not have ", lazyregexp.New(`\bdoes not have (\S+) access\b`), nil},
+			{"does not have ", performs, nil},
+			{"permission(s) for", performs, nil},
+			{"code: 403. errors:", lazyregexp.New(`^(Code: 403)\. Errors:$|\bCode: 403\. Errors:(?: \* \d+ errors? occurred:)? \* (permission denied)`), nil}, // Vault
 			{"to perform action", lazyregexp.New(`does not have authorization to perform action '([^']+)'`), nil},
-			{"an error occurred (", lazyregexp.New(`An error occurred \((?:AccessDenied|AccessDeniedException|403)\) when calling the (\w+) operation: (?:Access Denied|Forbidden)`), nil},
+			{"an error occurred (", lazyregexp.New(`An error occurred \((?:AccessDenied|AccessDeniedException|403)\) when calling the (\w+) operation`), nil},
 			{"unauthorized to access", lazyregexp.New(`(unauthorized to access repository: \S+, action: \w+)`), nil},
-			{"access denied", lazyregexp.New(`((?i:unable|failed) to [^:.\\]+)(?:: \w+)?[:.] Access Denied`), nil},
+			{"access denied", lazyregexp.New(`((?i:unable|failed) to [^:\\]+?)(?:: [\w.]+)?[:.] Access Denied`), nil},
+			{"access denied", lazyregexp.New(`\b(\w+ \w+ (?:at|to|from) \S+) failed: .*Access Denied`), nil},
+			{"insufficient permission", lazyregexp.New(`(403 Insufficient Permission)`), nil},
 			{"requested access to", lazyregexp.New(`(requested access to the resource is denied)`), nil},
 			{"api error accessdenied", lazyregexp.New(`operation error \w+: (\w+), .*\bapi error AccessDenied`), nil},
 			{"access denied", lazyregexp.New(`(AccessDenied: Access Denied)`), nil},
@@ -317,8 +337,7 @@ var accessErrors = []errorRow{
 		yieldsTo: []ErrorKind{ErrorNoCredentials},
 		read:     readAccess,
 		brief:    "not permitted",
-		named:    "it lacks a permission: %s",
-		text:     "it lacks a permission",
+		describe: forbiddenText,
 		advise:   forbiddenAdvice,
 	},
 	{

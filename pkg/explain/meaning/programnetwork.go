@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // Patterns for the subject of an error in its line, if the error's own pattern has none.
@@ -184,14 +185,18 @@ var (
 )
 
 // certificateAdvice returns advice by what is wrong with the certificate of a server.
-func certificateAdvice(e *KnownError, _ Container) string {
+func certificateAdvice(e *KnownError, c Container) string {
+	of := ""
+	if all := c.peers(); len(all) == 1 {
+		of = " of " + all[0].name()
+	}
 	switch {
 	case otherHost.MatchString(e.Subject):
 		return "have the program use a host name that the certificate is valid for, or have it issued for this one, too"
 	case outdated.MatchString(e.Subject):
-		return "renew the certificate of the server, or correct the clock of the node"
+		return "renew the certificate" + cmp.Or(of, " of the server") + ", or correct the clock of the node"
 	}
-	return "give the container the certificate of the CA that signed the server's, or correct that of the server"
+	return "give container " + c.Name + " the certificate of the CA that signed that" + cmp.Or(of, " of the server") + wording.InBrackets(c.fixedMounts()) + ", or correct the server's"
 }
 
 // networkErrors are errors about names, connections and certificates. A message may mention both a name and a connection.
@@ -248,6 +253,7 @@ var networkErrors = []errorRow{
 		patterns: []errorPattern{
 			// curl does not tell why; after a second or more, it has given up.
 			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{1,3} ms)?: could ?n[o']t connect to server`), nil},
+			{"reach database server", lazyregexp.New("Can't reach database server at `([^`:]+)`?:`?(\\d+)`"), nil}, // Prisma
 			// A program that ends its message with the address gives no reason.
 			{"http", lazyregexp.New(`(?i)(?:failed to|could ?n[o']t|can(?:not|'t)|unable to) (?:connect|reach)\b[^'"/]{0,40}['"]?https?://([^\s/'",;)]*[^\s/'",;).])[^\s'",;)]*?[.'"]*$`), nil},
 		},

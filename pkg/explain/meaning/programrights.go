@@ -9,6 +9,23 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
+// saysDenied matches the words of a server that themselves say that it does not allow something.
+var saysDenied = lazyregexp.New(`(?i)\bden(?:ied|ies)\b|request failed with 403|\bunauthorized\b`)
+
+// triedTo matches what a program could not do.
+var triedTo = lazyregexp.New(`^(?i:unable|failed) to `)
+
+// forbiddenText names the permission that the program lacks, or repeats what the server says.
+func forbiddenText(subject string) string {
+	switch {
+	case saysDenied.MatchString(subject):
+		return subject
+	case triedTo.MatchString(subject):
+		return subject + ": access denied"
+	}
+	return wording.Join(": ", "it lacks a permission", subject)
+}
+
 // forbiddenAdvice names the Role that the program lacks.
 func forbiddenAdvice(e *KnownError, c Container) string {
 	a := &e.Access
@@ -60,6 +77,10 @@ func (c *Container) tokenAdvice() string {
 
 // identityAdvice names the identity of a cloud that lacks a permission, "" if it is unknown.
 func (e *KnownError) identityAdvice(c Container) string {
+	what := e.Subject
+	if !strings.Contains(what, " on ") {
+		what = wording.Join(" on ", what, c.object)
+	}
 	who := cmp.Or(strings.Replace(roleName.Group(e.Access.User), "/", " ", 1), e.Access.User)
 	switch role := ofNode.Group(e.Access.User); {
 	case who == "":
@@ -69,7 +90,7 @@ func (e *KnownError) identityAdvice(c Container) string {
 	case role != "":
 		return fmt.Sprintf("give ServiceAccount %s a role that may %s (EKS Pod Identity, or annotation eks.amazonaws.com/role-arn): it has none, so the program asks as role %s of its node", c.account(), e.Subject, role)
 	}
-	return fmt.Sprintf("allow %s to %s, as which the program asks%s", e.Subject, who, wording.InBrackets(cmp.Or(c.credentials(), "ServiceAccount "+c.account())))
+	return fmt.Sprintf("allow %s to %s, as which the program asks%s", what, who, wording.InBrackets(cmp.Or(c.credentials(), "ServiceAccount "+c.account())))
 }
 
 // cloudAdvice names the account that lacks a permission of a cloud, or of another server.
@@ -85,16 +106,22 @@ func (e *KnownError) cloudAdvice(c Container) string {
 		}
 		return fmt.Sprintf("allow %s what the program does with %s %s, by %s and its binding, or set serviceAccountName to an account that may", c.accountText(), wording.Join(".", m[3], m[1]), where, role)
 	}
+	name, _, hasObject := strings.Cut(action, " on ")
+	if !hasObject {
+		action = wording.Join(" on ", action, c.object)
+	}
 	switch {
-	case action == assumeRole:
+	case name == assumeRole:
 		return fmt.Sprintf("have the trust policy of the IAM role allow ServiceAccount %s of this namespace, and check its annotation eks.amazonaws.com/role-arn", c.account())
-	case action == impersonation:
+	case name == impersonation:
 		return fmt.Sprintf("bind role iam.workloadIdentityUser on the Google service account to ServiceAccount %s (member PROJECT.svc.id.goog[%s/%s]), and check its annotation iam.gke.io/gcp-service-account", c.account(), c.Namespace, c.account())
-	case actionName.MatchString(action):
+	case actionName.MatchString(name):
 		return fmt.Sprintf("allow %s to the identity that ServiceAccount %s has in the cloud, or to %s", action, c.account(), account)
 	}
 	where := ""
-	if all := c.peers(); len(all) == 1 {
+	if all := c.peers(); c.object != "" {
+		where = " on " + c.object
+	} else if len(all) == 1 {
 		where = " at " + all[0].name()
 	}
 	return "give the permission" + where + " to " + account + ", or have the program use another one"

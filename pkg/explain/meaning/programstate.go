@@ -42,6 +42,8 @@ var stateErrors = []errorRow{
 		patterns: []errorPattern{
 			{"checksum mismatch", lazyregexp.New(`(Migration checksum mismatch for migration (?:with )?version \S+)`), nil},
 			{"found failed migrations", lazyregexp.New(`(found failed migrations in the target database)`), nil},
+			{"no migration found for", lazyregexp.New(`(no migration found for version \d+)`), nil},
+			{"already initialized", lazyregexp.New(`MongoServerError: (already initialized)`), nil},
 			{"can't locate revision", lazyregexp.New(`(Can't locate revision identified by '[^']+')`), nil},
 			{"failed migration", lazyregexp.New(`([Cc]ontains a failed migration to version \S+)`), nil},
 			{"dirty database", lazyregexp.New(`(Dirty database version \d+)`), nil},
@@ -156,6 +158,8 @@ var stateErrors = []errorRow{
 			{"nosuchbucket", lazyregexp.New(`\b(NoSuchBucket)\b`), nil},
 			{"chart ", lazyregexp.New(`(chart \\*"[^"\\]+\\*" (?:matching|version) \S+ not found in (?:\S+ index|\S+ repository))`), nil},
 			{"key does not exist", lazyregexp.New(`(The specified key does not exist)`), nil},
+			{"(404) when calling", lazyregexp.New(`An error occurred \(404\) when calling the HeadObject operation: (Key "[^"]+" does not exist)?`), nil},
+			{"bucket does not exist", lazyregexp.New(`\b(gs://[^/\s]+) bucket does not exist`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorEarlierState, ErrorAuthentication},
 		read:     func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
@@ -169,13 +173,20 @@ var stateErrors = []errorRow{
 			{"pg_hba.conf", lazyregexp.New(`((?:no pg_hba\.conf entry|pg_hba\.conf rejects connection) for .+)`), nil},
 			{"is not allowed to connect", lazyregexp.New(`(Host '[^']+' is not allowed to connect to this \w+)`), nil},
 		},
-		read:   func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
-		brief:  "not allowed",
-		named:  "%s",
-		text:   "the server does not allow its connection",
-		advice: "have the server allow the connection (pg_hba.conf, or the host of the user): the address of the pod, the user, the database and the encryption count; or have the program use the user and the encryption (TLS) that it allows",
+		read:  func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
+		brief: "not allowed",
+		named: "%s",
+		text:  "the server does not allow its connection",
+		advise: func(e *KnownError, c Container) string {
+			if strings.HasSuffix(e.Subject, "no encryption") {
+				return "have the program connect with TLS (PGSSLMODE or sslmode=require in its URL: " + cmp.Or(c.addresses(), c.credentialsText()) + "), as the server accepts no unencrypted connection of it, or change its rules (pg_hba.conf)"
+			}
+			return allowConnection
+		},
 	},
 }
+
+const allowConnection = "have the server allow the connection (pg_hba.conf, or the host of the user): the address of the pod, the user, the database and the encryption count; or have the program use the user and the encryption (TLS) that it allows"
 
 // variableAdvice names what the container has its environment from.
 func variableAdvice(e *KnownError, c Container) string {
@@ -221,8 +232,11 @@ func (c *Container) sourcesText() string {
 	return ", or correct its name in " + wording.Enumerate(c.Sources[:min(len(c.Sources), maxSecrets)], "or")
 }
 
+// bucketURL matches the address of a bucket.
+var bucketURL = lazyregexp.New(`^\w+://`)
+
 func objectText(subject string) string {
-	if strings.Contains(subject, "://") {
+	if bucketURL.MatchString(subject) {
 		return "bucket " + subject + " does not exist"
 	}
 	return cmp.Or(subject, "what it uses does not exist")
@@ -232,16 +246,20 @@ func objectText(subject string) string {
 func objectAdvice(e *KnownError, c Container) string {
 	kind, _, _ := strings.Cut(strings.ToLower(e.Subject), " ")
 	switch {
-	case strings.Contains(e.Subject, "ucket"), strings.Contains(e.Subject, "://"):
-		return fmt.Sprintf("create the bucket, or correct its name, region or endpoint in container %s", c.Name)
+	case strings.Contains(e.Subject, "ucket"), bucketURL.MatchString(e.Subject):
+		return fmt.Sprintf("create %s, or correct its name, region or endpoint in container %s", cmp.Or(c.object, "the bucket"), c.Name)
 	case strings.HasPrefix(e.Subject, "chart"):
 		return fmt.Sprintf("correct the name of the chart, its version or its repository in container %s: helm search repo lists them; the name of the repository is no part of the chart's where the repository is given by its URL", c.Name)
-	case strings.Contains(e.Subject, "key"):
-		return fmt.Sprintf("check the key and the bucket in container %s, and whether what writes the object has run", c.Name)
+	case strings.Contains(strings.ToLower(e.Subject), "key"):
+		return fmt.Sprintf("check %s in container %s, and whether what writes the object has run", cmp.Or(c.object, "the key and the bucket"), c.Name)
 	case kind == "role" && c.hasArgument("pg_restore"):
 		return "create the role on the database server, or restore without owners and privileges (pg_restore --no-owner --no-privileges)"
 	case kind == "database", kind == "role", kind == "user", strings.HasPrefix(e.Subject, "Unknown database"):
-		return fmt.Sprintf("create it on the database server, or correct its name in container %s", c.Name)
+		of := "the database server"
+		if all := c.peers(); len(all) == 1 {
+			of = all[0].name()
+		}
+		return fmt.Sprintf("create it on %s, or correct its name in container %s", of, c.Name)
 	}
 	return fmt.Sprintf("run what creates it before this Job, such as a migration, or have container %s use the right database and schema", c.Name)
 }
@@ -284,6 +302,8 @@ var resolutions = []struct{ part, how string }{
 	{"checksum mismatch", "restore the migration as it was applied, or accept the changed one with flyway repair; until then, a rerun fails again"},
 	{"failed migrations", "undo or complete the migration that failed, then mark it so with prisma migrate resolve; until then, a rerun fails again"},
 	{"locate revision", "the database has a revision that the image lacks, as a newer image has migrated it: run one that has it, or restore the database"},
+	{"no migration found", "the database has a migration that the image lacks, as a newer image has run it: run one that has it, or restore the database"},
+	{"already initialized", "have the script call rs.initiate() only if rs.status() fails: the replica set exists, which is what it wants"},
 	{"failed migration to", "undo or complete the migration that failed, then mark it so with flyway repair; until then, a rerun fails again"},
 	{"Dirty database", "undo or complete the migration that failed, then set its version with migrate force; until then, a rerun fails again"},
 	{"already allocated", "use another address or port; or, if nothing needs the Service that has it (kubectl get services -A), delete that one"},

@@ -137,6 +137,9 @@ func (s *shared) of() string {
 // sharedAdvice returns the advice of one report.
 func sharedAdvice(all []explain.Advice) (out []shared) {
 	for _, a := range all {
+		if a.OfShownLog {
+			continue
+		}
 		one := shared{text: a.Text, commands: []string{a.Command}}
 		if a.WhatIf != nil {
 			one.whatIf = a.WhatIf.Text

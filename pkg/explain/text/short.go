@@ -25,7 +25,7 @@ const (
 	shortSteps     = 2
 	shortHistories = 2
 	shortGaps      = 2
-	shortLines     = 3
+	shortLines     = words.ShortLog
 	// shortPage is the number of lines above which a copy for debugging is only in the full explanation.
 	shortPage = 14
 )

@@ -10,6 +10,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
+// ShortLog is the number of lines of a log that a short answer shows.
+const ShortLog = 3
+
 // Advice on failures, and on a Job that failed.
 const (
 	NothingToDo         = "nothing has to be done if the output of the pod that succeeded is right: failed pods of a complete Job do not count"

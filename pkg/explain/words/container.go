@@ -297,11 +297,11 @@ func crashLoopQuote(p *explain.Problem, _ time.Time) quotation {
 	case p.Run.Exit == nil:
 		return quotation{}
 	case p.Start.Error != nil:
-		return meant(p.Start.Error, "")
+		return meant(p.Start.Error, "").at(p.Run.Place)
 	case p.Run.LastLine == "" && p.Run.MemoryLimit == nil && p.Run.LineSign != meaning.SignEmpty:
 		return meansExit(cause.Meaning(p.Run.Exit.ExitCode, p.Run.Exit.Reason))
 	}
-	return logLine(p.Run.LastLine, p.Run.LineSign, true)
+	return logLine(p.Run.LastLine, p.Run.LineSign, true).at(p.Run.Place)
 }
 
 // crashLoopsText describes a container that is restarted repeatedly in several Jobs.

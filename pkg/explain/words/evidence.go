@@ -86,9 +86,12 @@ func NeverStartedText(containers []string) string {
 }
 
 // LogEvidence introduces the end of a log, or the lines from its error on.
-func LogEvidence(lines, after int) string {
-	if after > 0 {
+func LogEvidence(lines, after int, whole bool) string {
+	switch {
+	case after > 0:
 		return fmt.Sprintf("%s of its log; %s", wording.Plural(lines, "line", "lines"), wording.Plural(after, "more follows", "more follow"))
+	case whole:
+		return fmt.Sprintf("its whole log, %s", wording.Plural(lines, "line", "lines"))
 	}
 	return fmt.Sprintf("the last %s of its log", wording.Plural(lines, "line", "lines"))
 }

@@ -103,7 +103,7 @@ func causeClauses(c *explain.Cause) []string {
 	case c.Ending != nil:
 		return endingQuote(c).clauses(c.Text+killedWith(c), room(""))
 	case c.Error != nil:
-		return meant(c.Error, "").clauses(c.Text+limitsClause(c.Container, c.MemoryLimit, c.Also), room(""))
+		return meant(c.Error, "").at(c.Place).clauses(c.Text+limitsClause(c.Container, c.MemoryLimit, c.Also), room(""))
 	case quote.message != "" && len(c.After) == 0:
 		return quote.clauses(c.Text+limitsClause(c.Container, c.MemoryLimit, c.Also), room(""))
 	case c.MemoryLimit != nil:
@@ -119,7 +119,7 @@ func causeLine(c *explain.Cause, isOutput bool) quotation {
 	if c.Message != "" {
 		return logLine(meaning.LastLine(strings.Split(c.Message, "\n")), meaning.SignError, isOutput)
 	}
-	return logLine(c.LastLine, c.LineSign, isOutput)
+	return logLine(c.LastLine, c.LineSign, isOutput).at(c.Place)
 }
 
 // UnreadClause says how many logs of pods with the cause were not read; "" if the quoted one is the only one, or if none was read.

@@ -10,9 +10,9 @@ import (
 // outputQuote returns the error in the log of a container that has not failed.
 func outputQuote(p *explain.Problem, _ time.Time) quotation {
 	if p.Start.Error != nil {
-		return meant(p.Start.Error, "")
+		return meant(p.Start.Error, "").at(p.Run.Place)
 	}
-	return inQuotes(": ", p.Run.LastLine)
+	return inQuotes(": ", p.Run.LastLine).at(p.Run.Place)
 }
 
 // waitsQuote returns the line of the log that says what a container waits for.

@@ -26,6 +26,22 @@ type quotation struct {
 	isOutput bool
 	// lead is before it in a clause of its own.
 	lead string
+	// place follows it in brackets if there is room.
+	place string
+}
+
+// at returns the quotation with what the program worked on.
+func (q quotation) at(place string) quotation {
+	q.place = place
+	return q
+}
+
+// placed returns the end of a clause of at most so many characters with the place.
+func (q quotation) placed(text string, most int) string {
+	if with := text + wording.InBrackets(q.place); utf8.RuneCountInString(with) <= most {
+		return with
+	}
+	return text
 }
 
 // plainly returns a message after a colon.
@@ -101,7 +117,7 @@ func (q quotation) clauses(text string, room int) []string {
 		message = last
 	}
 	if utf8.RuneCountInString(message) <= left {
-		return []string{text + q.before + message + q.after}
+		return []string{q.placed(text+q.before+message+q.after, room)}
 	}
 	if !q.whole && left >= leastQuoted {
 		short, own := wording.Shorten(q.message, left), wording.Shorten(q.message, maxQuoted)

@@ -363,7 +363,7 @@ func mostlyClauses(m *Mostly, beginning string) []string {
 	c := m.Cause
 	text, quote := endingClause(LowerFirst(c.Text))+limitsClause(c.Container, c.MemoryLimit, c.Also), causeLine(c, false)
 	if c.Error != nil {
-		quote = meant(c.Error, "")
+		quote = meant(c.Error, "").at(c.Place)
 	}
 	switch {
 	case len(c.After) > 0:

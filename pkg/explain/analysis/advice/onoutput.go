@@ -20,13 +20,19 @@ import (
 // readLog returns advice to read the log of a container that ended, or, if that is empty, on what its command hides; nil if logs could not
 // be read.
 func readLog(in *facts.Facts, pod *input.Pod, c *input.Container) []explain.Advice {
+	tail := in.TailOf(pod.Name, c.Name)
+	isWhole := tail != nil && tail.Whole
 	switch {
-	case in.TailOf(pod.Name, c.Name).IsEmpty():
+	case tail.IsEmpty():
 		return onSilence(in, c)
+	case isWhole && len(meaning.WithoutFrames(tail.Lines)) <= words.ShortLog: // The answer shows all of it.
+		return nil
 	case slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.OfLogs() }):
 		return nil
 	}
-	return adviseLogs(words.ReadWholeLog, logOf(in, pod, c))
+	out := adviseLogs(words.ReadWholeLog, logOf(in, pod, c))
+	out[0].OfShownLog = isWhole
+	return out
 }
 
 // onSilence returns advice on a command that keeps errors out of the log, nil if the command does not show why the log is empty.
@@ -41,8 +47,11 @@ func onSilence(in *facts.Facts, c *input.Container) []explain.Advice {
 // onErrorInOutput returns advice on an error in the log of a container that has not failed, and on the command that hides it.
 func onErrorInOutput(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
 	out = onLastLine(in, p)
-	switch {
+	of := containerOf(in, &input.Container{Name: p.Container})
+	switch end := of.EndAdvice(p.Run.LastLine); {
 	case p.Kind != explain.ProblemErrorHidden:
+	case end != "" && p.Asked == "":
+		out = append(out, advise(end, "")...)
 	case p.Run.LineSign == meaning.SignUnknown:
 		out = append(out, advise(fmt.Sprintf(words.EndAtError, p.Container), "")...)
 	case p.Asked == "":

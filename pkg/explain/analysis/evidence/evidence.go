@@ -154,7 +154,7 @@ func logLinks(in *facts.Facts, pod string, c *input.Container) []explain.Evidenc
 		return nil
 	}
 	link := explain.Evidence{
-		Kind: explain.EvidenceLogs, Pod: pod, Container: c.Name, Lines: tail.Lines, LinesAfter: int32(tail.After), Text: words.LogEvidence(len(tail.Lines), tail.After),
+		Kind: explain.EvidenceLogs, Pod: pod, Container: c.Name, Lines: tail.Lines, LinesAfter: int32(tail.After), Text: words.LogEvidence(len(tail.Lines), tail.After, tail.Whole),
 	}
 	if at := meaning.LineOfError(c.ExitCode, tail.Lines); at >= 0 {
 		link.ErrorLine = ptr.To(int32(at))

@@ -154,6 +154,14 @@ func (in *Facts) LogOf(pod, container string) []string {
 	return nil
 }
 
+// StepOf returns the Step of a container's log.
+func StepOf(in *Facts, pod, container string) string {
+	if tail := in.TailOf(pod, container); tail != nil {
+		return tail.Step
+	}
+	return ""
+}
+
 // TailOf returns the end of a container's log, which may be empty; nil if it was not read.
 func (in *Facts) TailOf(pod, container string) *input.LogTail {
 	return lists.First(in.Logs, func(t *input.LogTail) bool { return t.Pod == pod && t.Container == container })

@@ -91,6 +91,11 @@ func HidesExit(in *Facts, container string) string {
 	return (&meaning.Container{Arguments: Arguments(in, container)}).HidesExit()
 }
 
+// WorkedOn returns what the program of a container worked on when it failed, as far as the known error, or else its words, leave it out.
+func WorkedOn(in *Facts, container string, clue *meaning.Clue, known *meaning.KnownError) string {
+	return clue.Place(known, &meaning.Container{Name: container, Arguments: Arguments(in, container), Variables: Variables(in, container)})
+}
+
 // ErrorPassed returns the logged error of a command after which the container's script continued, or "".
 func ErrorPassed(in *Facts, container string, lines []string) string {
 	return (&meaning.Container{Arguments: Arguments(in, container)}).ErrorPassed(lines)

@@ -194,9 +194,18 @@ func (f *Failure) words(in *facts.Facts) string {
 func (f *Failure) Unknown(in *facts.Facts) *meaning.Clue {
 	clue := &meaning.Clue{Words: f.words(in)}
 	if c := f.erring(in); c != nil {
-		clue.Log = in.LogOf(f.Pod.Name, c.Name)
+		clue.Log, clue.Step = in.LogOf(f.Pod.Name, c.Name), facts.StepOf(in, f.Pod.Name, c.Name)
 	}
 	return clue
+}
+
+// place returns what the program worked on when it failed, as far as the known error, or else its words, leave it out.
+func (f *Failure) place(in *facts.Facts, known *meaning.KnownError) string {
+	c, clue := f.erring(in), f.Unknown(in)
+	if c == nil {
+		return ""
+	}
+	return facts.WorkedOn(in, c.Name, clue, known)
 }
 
 // IsUnexplained reports whether nothing shows why the failed container exited: it has no message, and its log was read and has

@@ -143,6 +143,9 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 			}
 		}
 	}
+	if c.Ending == nil && (c.Error == nil || c.Error.Subject != "" || len(g.Failures) == 1) {
+		c.Place = latest.place(in, c.Error)
+	}
 	c.Silent = latest.IsUnexplained(in)
 	g.addRetry(in, &c)
 	c.Indexes = indexset.Of(indexes...).String()

@@ -219,4 +219,5 @@ func addLastRun(in *facts.Facts, pod *input.Pod, p *explain.Problem, c *input.Co
 	if in.TailOf(pod.Name, c.Name).IsEmpty() && cause.Meaning(c.ExitCode, c.Reason) == "" {
 		p.Run.LineSign = meaning.SignEmpty
 	}
+	p.Run.Place = facts.WorkedOn(in, c.Name, &meaning.Clue{Words: p.Run.LastLine, Log: lines, Step: facts.StepOf(in, pod.Name, c.Name)}, p.Start.Error)
 }

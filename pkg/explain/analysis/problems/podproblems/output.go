@@ -89,6 +89,7 @@ func InOutput(in *facts.Facts) []explain.Problem {
 			p.Start.Error = meaning.KnownErrorIn(unknownCode, tail.Lines...)
 		}
 		if p.Run.LastLine != "" {
+			p.Run.Place = facts.WorkedOn(in, tail.Container, &meaning.Clue{Words: p.Run.LastLine, Log: tail.Lines, Step: tail.Step}, p.Start.Error)
 			p.AddPod(pod.Name)
 			return []explain.Problem{p}
 		}
@@ -117,7 +118,7 @@ func hiddenIn(in *facts.Facts, tail *input.LogTail, asked bool) (string, meaning
 	case words != "":
 		return words, meaning.SignError
 	}
-	return facts.ErrorPassed(in, tail.Container, tail.Lines), meaning.SignUnknown
+	return cmp.Or(facts.ErrorPassed(in, tail.Container, tail.Lines), meaning.FailedWork(tail.Lines)), meaning.SignUnknown
 }
 
 // unknownCode stands for the exit code of a program that has none, or whose command hides it.
