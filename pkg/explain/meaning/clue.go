@@ -42,7 +42,7 @@ func (q *Clue) Remedy(c Container) Remedy {
 	}
 	for _, clue := range all {
 		if out := clue(q, &c); out.Text != "" {
-			out.Text = wording.Join("; its log advises: ", out.Text, own)
+			out.Text = wording.Join("; its log advises: ", wording.Join("; ", out.Text, q.lineOfScript(&c)), own)
 			return out
 		}
 	}
@@ -67,7 +67,7 @@ func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
 	if slices.Contains(local, e.Kind) && serverError.MatchString(q.Words) { // The server has no space, or no memory.
 		return failedServer(q, &c)
 	}
-	return Remedy{Text: wording.Join("; ", e.Advice(c), q.Other(e, c)), OfTemplate: e.IsOfTemplate() || e.ofToken(&c), Elsewhere: e.IsElsewhere() && !e.ofToken(&c)}
+	return Remedy{Text: wording.Join("; ", wording.Join("; ", e.Advice(c), q.Other(e, c)), q.lineOfScript(&c)), OfTemplate: e.IsOfTemplate() || e.ofToken(&c), Elsewhere: e.IsElsewhere() && !e.ofToken(&c)}
 }
 
 // Other returns advice on the words of a log if they are about another error than the known one, which is decisive: a command that does
@@ -159,7 +159,7 @@ func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
 	for i := range list {
 		if m := list[i].phrase.FindStringSubmatch(q.Words); m != nil {
 			of, _ := q.server(c)
-			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", c.inputs(), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{token}", c.tokenAdvice()}
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", c.inputs(), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{devices}", c.devicesText(), "{token}", c.tokenAdvice()}
 			groups := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
 			for n, group := range groups {
 				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
@@ -190,7 +190,7 @@ func otherUser(q *Clue, c *Container) string {
 }
 
 // missingWords matches what errors say about files that do not exist.
-var missingWords = lazyregexp.New(`(?i)not exist|not found|no such|no files? match|(?:cannot|can't|could not|unable to|failed to) (?:find|open|read|load|stat|access|locate|cd)|missing|not a (?:file|directory)`)
+var missingWords = lazyregexp.New(`(?i)n[o']t exist|not found|no such|no files? match|(?:cannot|can't|could not|unable to|failed to) (?:find|open|read|load|stat|access|locate|cd)|missing|not a (?:file|directory)`)
 
 // deniedWords matches what errors say about files that the user of the container may not use.
 var deniedWords = lazyregexp.New(`(?i)permission denied|operation not permitted|EACCES|EPERM`)
@@ -215,7 +215,7 @@ func namedFile(q *Clue, c *Container) string {
 }
 
 // pathsInWords finds paths, with the number of a line after those of code.
-var pathsInWords = lazyregexp.New(`(?:^|[\s'"‘“(=])(/[^\s'"’”:,;()]+/[^\s'"’”:,;()]+)(:\d+)?`)
+var pathsInWords = lazyregexp.New(`(?:^|[\s'"‘“(=\x60])(/[^\s'"’”\x60:,;()]+/[^\s'"’”\x60:,;()]+)(:\d+)?`)
 
 // fileIn returns the last path of the words, or one below a mount; "" if they have only places in code.
 func fileIn(words string, c *Container) (file string) {
@@ -230,6 +230,9 @@ func fileIn(words string, c *Container) (file string) {
 // options matches options.
 var options = lazyregexp.New(`(?:^|[\s'"=(\x60])(--?[A-Za-z][\w-]*)`)
 
+// optionValue matches options of several words, and their values.
+var optionValue = lazyregexp.New(`--([a-z]\w*(?:[-_]\w+)+)[= ]([^\s-]\S*)`)
+
 // notAccepted matches what programs say about options that they do not know.
 var notAccepted = lazyregexp.New(`(?i)\b(?:unknown|unrecognized|unexpected|invalid|unsupported|not recognized)\b`)
 
@@ -238,6 +241,12 @@ func namedOption(q *Clue, c *Container) string {
 	for _, m := range options.FindAllStringSubmatch(q.Words, -1) {
 		if c.hasArgument(m[1]) || notAccepted.MatchString(q.Words) {
 			return usageAdvice(&KnownError{Subject: m[1]}, *c)
+		}
+	}
+	spoken := strings.NewReplacer("_", " ", "-", " ")
+	for _, m := range optionValue.FindAllStringSubmatch(strings.Join(c.Arguments, " "), -1) {
+		if strings.Contains(strings.ToLower(spoken.Replace(q.Words)), strings.ToLower(spoken.Replace(m[1]))) {
+			return fmt.Sprintf("correct --%s %s in the command or args of container %s", m[1], wording.Shorten(m[2], maxDetail), c.Name)
 		}
 	}
 	return ""

@@ -77,7 +77,7 @@ func TestErrorOfAServerIsSoughtThere(t *testing.T) {
 		{&Container{Name: "main", Variables: []Variable{{Name: "DB_URI", From: "key u of Secret s"}}}, "Error: getaddrinfo EAI_AGAIN base", "", "", "correct the address of the server in variable DB_URI (key u of Secret s) of container main: base is no host"},
 		{&c, "upload failed: a to s3://b/a An error occurred (InvalidAccessKeyId) when calling the PutObject operation: x", "", "", "--endpoint-url"},
 		{&c, "fatal: could not read Username for 'https://git.prod': No such device", "", "", "give git credentials for https://git.prod"},
-		{&c, "ImportError: libcuda.so.1: cannot open shared object file", "", "", "check NVIDIA's runtime"},
+		{&c, "ImportError: libcuda.so.1: cannot open shared object file", "", "", "it is then added with the library of its driver by NVIDIA's runtime"},
 		{&c, "ERROR: [039]: HTTP request failed with 403 (Forbidden)", "", "", "have the policy of s3://data (variable BUCKET of container main) allow"},
 		{&c, "no data in file", "", "", ""},
 		{&only, "server closed the connection unexpectedly", "", "pg", "check whether pg is ready"},

@@ -63,5 +63,8 @@ func faultyCode(q *Clue, c *Container) Remedy {
 	case line == "":
 		place = ""
 	}
+	if in := c.givenInputs(); in != "" {
+		place += ", which may come from " + in
+	}
 	return Remedy{Text: fmt.Sprintf("correct the input that the program does not expect%s, or run another version of image %s", place, c.Image)}
 }

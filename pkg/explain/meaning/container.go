@@ -41,6 +41,9 @@ type Container struct {
 	Arguments, Servers []string
 	// object is what the error is about in a cloud.
 	object string
+	// Devices are the devices in its limits, such as "nvidia.com/gpu: 1", and Node is the node of its pod, "" if it is unknown.
+	Devices []string
+	Node    string
 }
 
 // Variable is an environment variable: it has a value, or From says where its value comes from.
@@ -150,8 +153,11 @@ func (c *Container) sourceOf(words []string) string {
 // pathIn matches paths in an argument.
 var pathIn = lazyregexp.New(`(?:^|[\s=<'"])(/[^\s'"=;|&]+)`)
 
-// inputs names the files in volumes that the command of the container names, or else the volumes.
-func (c *Container) inputs() string {
+// inputs names what the program may read.
+func (c *Container) inputs() string { return cmp.Or(c.givenInputs(), c.configurationText()) }
+
+// givenInputs names the files in volumes that the command of the container names, or else its configuration; "" without both.
+func (c *Container) givenInputs() string {
 	var names []string
 	for _, argument := range c.Arguments {
 		for _, m := range pathIn.FindAllStringSubmatch(argument, -1) {
@@ -160,12 +166,16 @@ func (c *Container) inputs() string {
 			}
 		}
 	}
-	return cmp.Or(wording.Enumerate(names, "and"), c.configurationText())
+	return cmp.Or(wording.Enumerate(names, "and"), c.givenConfiguration())
+}
+
+func (c *Container) givenConfiguration() string {
+	return wording.Join(" or ", c.fixedMounts(), wording.Enumerate(c.Sources[:min(len(c.Sources), maxSecrets)], "or"))
 }
 
 // configurationText names where the program may have its configuration from.
 func (c *Container) configurationText() string {
-	return cmp.Or(wording.Join(" or ", c.fixedMounts(), wording.Enumerate(c.Sources[:min(len(c.Sources), maxSecrets)], "or")), c.argumentsText()+", or what the program loads")
+	return cmp.Or(c.givenConfiguration(), c.argumentsText()+", or what the program loads")
 }
 
 // valuesText names where the values of a chart come from: the helm-controller of K3s has them from objects.
@@ -286,6 +296,38 @@ var (
 	pipe        = lazyregexp.New(`^[^\n;&|]*\|[^|]`)
 	httpError   = lazyregexp.New(`^[45]\d\d\b`)
 )
+
+// makers are commands that install or fetch what the rest of a script needs, with the lines in which they report an error.
+var makers = []struct {
+	command  string
+	installs bool
+	line     *lazyregexp.Regexp
+}{
+	{"pip", true, lazyregexp.New(`^ERROR: (?:Could not|No matching|Failed|Invalid)`)}, {"apk", true, lazyregexp.New(`^ERROR: `)}, {"apt", true, lazyregexp.New(`^E: `)}, {"npm", true, lazyregexp.New(`^npm (?:ERR!|error) \w`)},
+	{"curl", false, lazyregexp.New(`^curl: \(`)}, {"wget", false, lazyregexp.New(`^wget: |ERROR \d{3}: `)}, {"git", false, lazyregexp.New(`^fatal: `)}, {"aws", false, lazyregexp.New(`^fatal error: |An error occurred \(`)},
+}
+
+// absences are the kinds of errors about what an earlier command should have made.
+var absences = []ErrorKind{ErrorCommandNotFound, ErrorFileMissing, ErrorModuleMissing}
+
+// WithoutConsequences returns the lines of a log up to the error of a command, if the container's script went on after that, and ended for
+// lack of what the command should have made; otherwise all lines.
+func (c *Container) WithoutConsequences(code int32, lines []string) []string {
+	last := len(c.Arguments) - 1
+	if last < 1 || !isShell(c.Arguments[0]) || c.endsAtError() {
+		return lines
+	}
+	known, at := locate(code, lines)
+	for i := at - 1; i >= 0 && slices.Contains(absences, known.Kind); i-- {
+		isFile := known.Kind == ErrorFileMissing || strings.Contains(known.Subject, "/")
+		for _, maker := range makers {
+			if maker.installs != isFile && maker.line.MatchString(lines[i]) && strings.Contains(c.Arguments[last], maker.command) {
+				return lines[:i+1]
+			}
+		}
+	}
+	return lines
+}
 
 // SilenceAdvice returns advice on what keeps errors out of the log of a container, "" if its command has nothing like that.
 func (c *Container) SilenceAdvice() string {

@@ -87,6 +87,8 @@ type errorRow struct {
 	casual bool
 	// isLate reports whether such an error usually follows from another one, which the program reported before.
 	isLate bool
+	// leads are the kinds of errors that follow from this one in later lines.
+	leads []ErrorKind
 	// read sets more fields of the error from its line; nil if there are no more.
 	read func(e *KnownError, line string)
 	// subject finds the subject of an error in its line if the pattern has none; nil if there is no other.
@@ -226,8 +228,8 @@ var (
 	placeInScript = lazyregexp.New(`^\S+: (?:line )?\d+: `)
 	// sourceLine matches a line of code, which looks like an address.
 	sourceLine = lazyregexp.New(`\.(?:lua|py|rb|js|ts|go|java|php|pl|rs|cc?|cpp|sh):\d+$`)
-	// stackFrame matches a line of a stack trace, or of git's hints after an error, which names no error.
-	stackFrame = lazyregexp.New(`^(?:\s|at |\.\.\. \d+ more|goroutine \d+ |Traceback |main\.|\S+\.go:\d+)|^\S*$|^fatal: Could not read from remote repository|^Please make sure you have the correct access rights|^and the repository exists`)
+	// stackFrame matches a line of a stack trace, or of hints and summaries after an error, which names no error.
+	stackFrame = lazyregexp.New(`^(?:\s|at |\.\.\. \d+ more|goroutine \d+ |Traceback |main\.|\S+\.go:\d+)|^\S*$|^[=!]{5,} |^(?:\[rank\d+\]: ?)?(?:CUDA kernel errors might be|For debugging consider passing|Compile with .TORCH_USE_CUDA_DSA)|^fatal: Could not read from remote repository|^Please make sure you have the correct access rights|^and the repository exists`)
 	// unknownError matches a line that reports an error with an unknown meaning, after which errors in earlier lines do not
 	// count.
 	unknownError = lazyregexp.New(`^(?:[\w.]*(?:Error|Exception)\b|panic: |(?i:fatal|critical)\b)`)
@@ -276,6 +278,7 @@ func locate(code int32, all []string) (*KnownError, int) {
 		switch {
 		case known == nil, follows(all, at), known.row().casual && (after >= maxCasualLines || isAlternative(all, at)):
 		case !known.row().isLate:
+			known, at = leading(code, all, at, known)
 			known.addAnswer(all[at+1:])
 			known.addAccess(all)
 			return known, at
@@ -292,6 +295,20 @@ func locate(code int32, all []string) (*KnownError, int) {
 		}
 	}
 	return late, lateAt
+}
+
+// leading returns the error from which a known one in a line follows, with the position of its line; the known one if there is none.
+func leading(code int32, all []string, at int, known *KnownError) (*KnownError, int) {
+	leads := func(r *errorRow) bool { return slices.Contains(r.leads, known.Kind) }
+	if lists.First(programErrors, leads) == nil {
+		return known, at
+	}
+	for i := at - 1; i >= max(0, at-maxErrorLines); i-- {
+		if root := knownIn(code, strings.TrimRight(all[i], " \t\r")); root != nil && leads(root.row()) {
+			return root, i
+		}
+	}
+	return known, at
 }
 
 // escapedEnd matches the end of a line in a text with escapes.

@@ -176,7 +176,7 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 		{ErrorNoCredentials, "", "it found no credentials for its cloud", "serviceAccountName"},
 		{ErrorForbidden, "s3:PutObject", "it lacks a permission: s3:PutObject", "ServiceAccount"},
 		{ErrorProcessLimit, "", "it could start no more processes or threads", "OMP_NUM_THREADS"},
-		{ErrorNoGPU, "no NVIDIA driver on your system", "it found no GPU that it can use: no NVIDIA driver on your system", "requests a GPU"},
+		{ErrorNoGPU, "no NVIDIA driver on your system", "it found no GPU that it can use: no NVIDIA driver on your system", "request a GPU for container main in its limits"},
 		{ErrorGPUFault, "", "its GPU is faulty", "another node"},
 		{ErrorCollective, "ncclRemoteError", "it lost contact with the other workers (ncclRemoteError)", "other pods of the Job"},
 	} {

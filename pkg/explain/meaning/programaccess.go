@@ -219,7 +219,7 @@ const maxSecrets = 3
 var accessErrors = []errorRow{
 	{
 		kind:     ErrorAuthentication,
-		yieldsTo: []ErrorKind{ErrorForbidden},
+		yieldsTo: []ErrorKind{ErrorForbidden, ErrorModelMissing},
 		patterns: []errorPattern{
 			{"authentication failed", lazyregexp.New(`(?i)(password authentication failed for user (?:\\*"[^"\\]+\\*"|\w[\w.-]*))|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.`), nil},
 			{"authentication failed", lazyregexp.New(`((?:Peer|Ident|LDAP|PAM|GSSAPI) authentication failed for user \\*"[^"\\]+\\*")|\b535\b.*(authentication failed)`), nil},
@@ -253,6 +253,17 @@ var accessErrors = []errorRow{
 		brief:    "login failed",
 		describe: authenticationText,
 		advise:   authenticationAdvice,
+	},
+	{
+		kind: ErrorModelMissing,
+		patterns: []errorPattern{
+			{"for url: http", lazyregexp.New(`(?:Repository Not Found|401 Client Error: Unauthorized) for url: https?://huggingface\.co/(?:api/)?(?:models/|datasets/|spaces/)?([^/\s]+?(?:/[^/\s]+?)?)(?:/(?:resolve|revision|tree|raw)/|\.?(?:\s|$))`), nil},
+			{"valid model identifier", lazyregexp.New(`(\S+) is not a local folder and is not a valid model identifier`), nil},
+		},
+		leads:    []ErrorKind{ErrorAuthentication},
+		brief:    "model not found",
+		describe: modelText,
+		advise:   modelAdvice,
 	},
 	{
 		kind:     ErrorSSHLogin,

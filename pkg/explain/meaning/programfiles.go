@@ -32,7 +32,7 @@ var fileErrors = []errorRow{
 		kind: ErrorNoSpace,
 		patterns: []errorPattern{
 			{"no space left", lazyregexp.New(`(?i)no space left on device`), nil},
-			{"enospc", lazyregexp.New(`\bENOSPC\b`), nil},
+			{"enospc", lazyregexp.New(`\bENOSPC(?:: no space|$|[^:\w])`), nil},
 			{"quota exceeded", lazyregexp.New(`(?i)disk quota exceeded`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorSharedMemory},
@@ -63,10 +63,12 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorPermission,
 		patterns: []errorPattern{
+			{"open stream", lazyregexp.New(`[("](/[^")\s]+)[")].*(?i:failed to open stream: permission denied)`), nil}, // PHP
 			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied: '([^']+)'|cannot \w+(?: \w+)* ['‘]([^'’]+)['’]: permission denied|(/[^\s:]+): connect: permission denied`), nil},
-			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: permission denied`), nil},
+			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:)]+)['"’)]?: permission denied`), nil},
 			{"permission denied", lazyregexp.New(`(?i)\b(?:open|stat|lstat|read|chdir|mkdir|create|unlink|readlink) ([^\s:'"]+): permission denied`), nil},
 			{"accessdenied", lazyregexp.New(`\bAccessDeniedException: (/\S+)`), nil},
+			{"sudo chown", lazyregexp.New(`sudo chown -R \d+:\d+ "([^"]+)"`), nil}, // npm
 			{"access to the path", lazyregexp.New(`Access to the path '([^']+)' is denied`), nil},
 		},
 		subject: pathInLine,
@@ -89,6 +91,8 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorFileMissing,
 		patterns: []errorPattern{
+			{"open stream", lazyregexp.New(`[("](/[^")\s]+)[")].*(?i:failed to open stream: no such file)`), nil}, // PHP
+			{"the application", lazyregexp.New(`The application '([^']+)' does not exist`), nil},                  // .NET
 			{"no such file", lazyregexp.New(`(?i)\[errno 2\] no such file or directory: '([^']+)'|enoent: no such file or directory, \w+ '([^']+)'`), nil},
 			{"no such file", lazyregexp.New(`(?i)\b(?:open|stat|lstat|read|chdir) ([^\s:'"]+): no such file or directory|@ rb_sysopen - (.+) \(Errno::ENOENT\)`), nil},
 			{"no such file", lazyregexp.New(`(?i)(?:cannot|can't) \w+(?: \w+)* ['‘]([^'’]+)['’]: no such file`), nil},
@@ -96,8 +100,10 @@ var fileErrors = []errorRow{
 			{"nosuchfileexception", lazyregexp.New(`\bNoSuchFileException: (\S+)`), nil},
 			{"could not find", lazyregexp.New(`Could not find (?:file|a part of the path) '([^']+)'`), nil},
 			{"jarfile", lazyregexp.New(`Unable to access jarfile (\S+)`), nil},
-			{"executable doesn't exist", lazyregexp.New(`Executable doesn't exist at (\S+)`), nil},
 			{"does not exist", lazyregexp.New(`\bthe path "([^"]+)" does not exist`), nil},
+			{"repo id must", lazyregexp.New(`Repo id must .*: '(/[^']+)'`), nil}, // Hugging Face takes a folder that does not exist for a name.
+			{"can't open file", lazyregexp.New(`can't open file '([^']+)': \[Errno 2\]`), nil},
+			{"could not open input file", lazyregexp.New(`Could not open input file: (\S+)`), nil}, // PHP
 		},
 		casual:   true,
 		yieldsTo: []ErrorKind{ErrorModuleMissing, ErrorNoGPU, ErrorOtherRoot},
@@ -196,6 +202,9 @@ var fileErrors = []errorRow{
 		named:    "it cannot load %s, which its image lacks",
 		text:     "it cannot load a module, which its image lacks",
 		advise: func(e *KnownError, c Container) string {
+			if strings.HasPrefix(e.Subject, "./") || strings.HasPrefix(e.Subject, "/") {
+				return e.FileAdvice(c, c.Mounts)
+			}
 			return fmt.Sprintf("use an image of container %s that has the module%s, or correct where the program looks for it; the image is %s", c.Name, spaced(e.Subject), c.Image)
 		},
 	},
@@ -314,6 +323,9 @@ func (e *KnownError) FileAdvice(c Container, mounts []Mount) string {
 	case e.Subject != "" && !strings.HasPrefix(e.Subject, "/") && c.fixedMounts() != "":
 		return fmt.Sprintf("have the program look for %s where it is, as it does so in its working directory: it may be meant to come from %s", e.Subject, c.fixedMounts())
 	}
+	if e.Subject != "" && !strings.HasPrefix(e.Subject, "/") {
+		return fmt.Sprintf("give the whole path of %s in command or args of container %s, set its workingDir, or mount the file there: the program looks for it in the folder where it starts, in image %s", wording.Shorten(e.Subject, maxDetail), c.Name, c.Image)
+	}
 	return fmt.Sprintf("check the path%s: whether a volume is mounted there in container %s, or whether its image has the file (image %s)", spaced(e.Subject), c.Name, c.Image)
 }
 
@@ -371,6 +383,8 @@ func accessAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf("give the user of the container%s access to %s on the node (chown, chmod), which is mounted at %s, or run it as the owner of that: fsGroup has no effect there", user, in.Directory, in.Path)
 	case in != nil:
 		return fmt.Sprintf("give the user of the container%s access to %s: fsGroup, or runAsUser as the owner of its files", user, in.place(c))
+	case strings.HasPrefix(e.Subject, "/."):
+		return fmt.Sprintf("set variable HOME of container %s to a folder that its user%s may write, such as /tmp or that of an emptyDir: as that user has no home, the program uses %s", c.Name, user, file)
 	case ofProgram.MatchString(e.Subject):
 		return fmt.Sprintf("run container %s as a user who may use %s, which is in its image%s, or use an image whose program does not need that; it is %s", c.Name, file, user, c.Image)
 	}

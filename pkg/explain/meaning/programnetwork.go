@@ -151,7 +151,8 @@ func nameAdvice(e *KnownError, c Container) string {
 	case e.Subject != "":
 		return fmt.Sprintf("check host name %s: whether its Service exists in that namespace, and whether the pod can reach the cluster's DNS", e.Host())
 	}
-	return "check the host name: whether its Service exists in that namespace, and whether the pod can reach the cluster's DNS"
+	text := "check " + wording.Join(", which comes from ", "the host name", c.addresses()) + ": whether its Service exists in that namespace, and whether the pod can reach the cluster's DNS"
+	return wording.Join("; ", text, c.connection())
 }
 
 // NoDNS is at the end of the subject of an error about a name for which no DNS server answered.
@@ -162,6 +163,9 @@ var dnsFails = lazyregexp.New(`\blookup \S+ ?(?:on \S+)?: (?:read udp \S+: )?(?:
 
 // readName removes the root of the domain from the name, and notes that no DNS server answered.
 func readName(e *KnownError, line string) {
+	if e.Subject == "not" { // host not found
+		e.Subject = ""
+	}
 	if e.Subject = strings.TrimSuffix(e.Subject, "."); e.Subject != "" && dnsFails.MatchString(line) {
 		e.Subject += NoDNS
 	}
@@ -209,6 +213,8 @@ var networkErrors = []errorRow{
 			{"resolve", lazyregexp.New(`(?i)(?:could not|couldn't|cannot|can't|failed to|unable to) resolve(?:(?: host| proxy| hostname| host name| host address| address)+:? ['‘"]?([^\s'’";:,]+)|:? ['‘"]?(\w[\w-]*\.[\w.-]+)(?:['’"]|:\d+)?(?:[\s;,)]|: |\.?$))`), nil},
 			{"bad address", lazyregexp.New(`\bbad address '([^']+)'`), nil},
 			{"unknownhost", lazyregexp.New(`\bUnknownHostException: ([^\s:]+)|\bUnknownHostException\b`), nil},
+			{"no resolvable bootstrap", lazyregexp.New(`No resolvable bootstrap urls`), nil}, // Kafka
+			{"unknown host ", lazyregexp.New(`Unknown host ([\w-]+\.[\w.-]*\w)`), nil},       // Maven
 			{"unknown mysql server host", lazyregexp.New(`(?i)unknown mysql server host '([^']+)'`), nil},
 			{"enotfound", lazyregexp.New(`\bgetaddrinfo ENOTFOUND ([^\s:]+)`), nil},
 			{"eai_again", lazyregexp.New(`\bgetaddrinfo EAI_AGAIN ([^\s:]+)`), nil},
@@ -253,7 +259,9 @@ var networkErrors = []errorRow{
 		patterns: []errorPattern{
 			// curl does not tell why; after a second or more, it has given up.
 			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{1,3} ms)?: could ?n[o']t connect to server`), nil},
-			{"reach database server", lazyregexp.New("Can't reach database server at `([^`:]+)`?:`?(\\d+)`"), nil}, // Prisma
+			{"reach database server", lazyregexp.New("Can't reach database server at `([^`:]+)`?:`?(\\d+)`"), nil},    // Prisma
+			{"to load", lazyregexp.New(`We couldn't connect to 'https?://([^/']+)' to load`), nil},                    // Hugging Face
+			{"to load", lazyregexp.New(`Unable to load the service index for source https?://([^\s/]*[^\s/.])`), nil}, // NuGet
 			// A program that ends its message with the address gives no reason.
 			{"http", lazyregexp.New(`(?i)(?:failed to|could ?n[o']t|can(?:not|'t)|unable to) (?:connect|reach)\b[^'"/]{0,40}['"]?https?://([^\s/'",;)]*[^\s/'",;).])[^\s'",;)]*?[.'"]*$`), nil},
 		},

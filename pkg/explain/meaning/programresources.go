@@ -29,9 +29,15 @@ var resourceErrors = []errorRow{
 	{
 		kind: ErrorNoGPU,
 		patterns: []errorPattern{
-			{"cuda", lazyregexp.New(`(?i)(no cuda-capable device is detected|no cuda gpus are available|cuda driver version is insufficient for cuda runtime version|lib(?:cuda|nvidia-[\w-]+)\.so\S*: cannot open shared object file)`), nil},
+			{"cuda", lazyregexp.New(`(?i)(no cuda-capable device is detected|cuda driver version is insufficient for cuda runtime version|torch not compiled with cuda enabled|libcuda\.so\S*: cannot open shared object file)`), nil},
+			{"gpus are available", lazyregexp.New(`(?i)(no (?:cuda|hip) gpus are available)`), nil},
 			{"libnvidia-", lazyregexp.New(`(libnvidia-[\w-]+\.so\S*: cannot open shared object file)`), nil},
-			{"no nvidia driver", lazyregexp.New(`(?i)found (no nvidia driver on your system)`), nil},
+			{"nvidia driver", lazyregexp.New(`(?i)found (no nvidia driver on your system)|nvidia driver on your system is (too old(?: \(found version \d+\))?)`), nil},
+			{"device ordinal", lazyregexp.New(`(invalid device ordinal)`), nil},
+			{"duplicate gpu", lazyregexp.New(`(Duplicate GPU detected)`), nil},
+			{"not yet initialized", lazyregexp.New(`Error 802: (system not yet initialized)`), nil},
+			{"device type", lazyregexp.New(`(Failed to infer device type)`), nil}, // vLLM
+			{"neuron runtime", lazyregexp.New(`(Neuron Runtime could not be initialized)`), nil},
 			{"no kernel image", lazyregexp.New(`(no kernel image is available for execution on the device)`), nil},
 			{"initialize nvml", lazyregexp.New(`(Failed to initialize NVML: .+)$`), nil},
 			{"nvidia-smi has failed", lazyregexp.New(`it (couldn't communicate with the NVIDIA driver)`), nil},
@@ -39,17 +45,9 @@ var resourceErrors = []errorRow{
 		casual: true,
 		brief:  "no usable GPU",
 		describe: func(subject string) string {
-			if ofDriver.MatchString(subject) {
-				return "it cannot load the library of the GPU driver: " + subject
-			}
-			return wording.Join(": ", "it found no GPU that it can use", subject)
+			return wording.Join(": ", gpuCaseOf(subject).text, subject)
 		},
-		advise: func(e *KnownError, c Container) string {
-			if ofDriver.MatchString(e.Subject) {
-				return driverAdvice(c)
-			}
-			return fmt.Sprintf("check that container %s requests a GPU (resources.limits, such as nvidia.com/gpu), and that its image is built for the driver and the GPUs of the node (image %s)", c.Name, c.Image)
-		},
+		advise: gpuAdvice,
 	},
 	{
 		kind: ErrorGPUFault,
@@ -88,10 +86,14 @@ var resourceErrors = []errorRow{
 			{"resource temporarily unavailable", lazyregexp.New(`\b(?:fork|pthread_create)\b.*: Resource temporarily unavailable`), nil},
 			{"start new thread", lazyregexp.New(`can't start new thread`), nil},
 			{"native thread", lazyregexp.New(`unable to create (?:new )?native thread`), nil},
+			{"pthread_create", lazyregexp.New(`pthread_create failed \((EPERM)\)`), nil},
 		},
-		brief:  "too many threads",
-		text:   "it could start no more processes or threads",
-		advice: "make the program start fewer threads or processes (such as OMP_NUM_THREADS), or raise the kubelet's limit on them (podPidsLimit)",
+		leads:       []ErrorKind{ErrorOutOfMemory},
+		brief:       "too many threads",
+		named:       "the container runtime of its node does not let it start threads (%s)",
+		text:        "it could start no more processes or threads",
+		advice:      "make the program start fewer threads or processes (such as OMP_NUM_THREADS), or raise the kubelet's limit on them (podPidsLimit)",
+		namedAdvice: "update the container runtime of the node (runc, libseccomp, Docker), whose seccomp profile is older than the C library of the image: it answers clone3 with %s; or use an image with an older base, or seccompProfile Unconfined",
 	},
 	{
 		kind: ErrorBus,
@@ -115,6 +117,7 @@ var resourceErrors = []errorRow{
 			{"insufficient memory", lazyregexp.New(`insufficient memory for the Java Runtime`), nil},
 			{"allowed memory size", lazyregexp.New(`(Allowed memory size of \d+ bytes exhausted)`), nil},
 			{"commit_memory", lazyregexp.New(`(os::commit_memory)\(.*\bfailed`), nil},
+			{"0x8007000e", lazyregexp.New(`(?:GC heap initialization failed|CoreCLR), HRESULT: 0x8007000E|GC heap initialization failed with error 0x8007000E`), nil},
 			{"could not reserve", lazyregexp.New(`(Could not reserve enough space for .*?object heap)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorProcessLimit, ErrorOutOfGPUMemory},
@@ -127,6 +130,9 @@ var resourceErrors = []errorRow{
 		kind: ErrorProcessKilled,
 		patterns: []errorPattern{
 			{"killed", lazyregexp.New(`line \d+:\s+\d+ Killed\s+(\S+(?: [^\s"$-]\S*)?)`), nil},
+			{"killed", lazyregexp.New(`^Killed$`), nil}, // of a shell that runs a command line
+			{"sigkill", lazyregexp.New("(?:`([\\w./-]+) [^`]*` )?\\(signal: 9, SIGKILL|workers are \\{.*SIGKILL|died with <Signals\\.SIGKILL"), nil},
+			{"code", lazyregexp.New(`(?i)return(?:ed a non-zero exit| |ed with exit |ed with return )code (?:-9\b|Negsignal\.SIGKILL)`), nil}, // Airflow
 			{"signal: killed", lazyregexp.New(`(?:([\w./-]+): )?signal: killed`), nil},
 			{"signal", lazyregexp.New(`(?i)(?:process (rank \d+)\b(?:.*( on node \S+))?.*)?\b(?:exited (?:prematurely: |with |on )?|killed by |terminated by |failed with )signal[: ]*["']?(?:9 \((?:sig)?kill(?:ed)?\)|sigkill\b|killed\b)`), nil},
 			{"exit code 137", lazyregexp.New(`(?i)\b(executor) with id \d+ exited with exit code 137`), nil}, // Spark
@@ -137,6 +143,7 @@ var resourceErrors = []errorRow{
 			{"daemon disappeared", lazyregexp.New(`(Gradle build daemon) disappeared unexpectedly`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorOutOfMemory},
+		leads:    []ErrorKind{ErrorFileMissing, ErrorCommandNotFound},
 		brief:    "process killed",
 		named:    "its process %s was killed, usually for lack of memory",
 		text:     "one of its processes was killed, usually for lack of memory",
@@ -172,20 +179,6 @@ var resourceErrors = []errorRow{
 			return fmt.Sprintf("set the heap of container %s (%s)", c.Name, javaHeap(c))
 		},
 	},
-}
-
-// ofDriver matches a library that comes with the driver of a GPU.
-var ofDriver = lazyregexp.New(`^lib[\w-]+\.so`)
-
-// driverAdvice says where the library of the GPU driver comes from.
-func driverAdvice(c Container) string {
-	text := fmt.Sprintf("check that container %s requests a GPU (resources.limits, such as nvidia.com/gpu); if it does, check NVIDIA's runtime (Container Toolkit, or runtimeClassName nvidia) and device plugin on the node of the pod: they add the library of the driver to a container that has a GPU", c.Name)
-	for i := range c.Mounts {
-		if m := &c.Mounts[i]; m.Directory != "" && strings.Contains(m.Directory, "nvidia") && !strings.HasSuffix(m.Directory, "/bin") {
-			return text + fmt.Sprintf("; if it is to come from %s of the node, check whether it is there, and whether LD_LIBRARY_PATH of container %s has %s", m.Directory, c.Name, m.Path)
-		}
-	}
-	return text
 }
 
 // isWorker reports whether the subject of an error is the name of the pod of a worker.

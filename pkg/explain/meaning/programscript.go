@@ -3,6 +3,7 @@ package meaning
 import (
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
@@ -30,6 +31,23 @@ func scriptAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf("build the image of container %s (%s) for the architecture of its node: the script in the template has nothing that a shell cannot read, so the shell most likely read a program for another architecture as a script", c.Name, c.Image)
 	}
 	return fmt.Sprintf("correct the script of container %s, or run it with the shell that it is written for: arrays and [[ need bash, while sh is dash or BusyBox in many images", c.Name)
+}
+
+// scriptLine matches the line that a shell names in the script of its command line.
+var scriptLine = lazyregexp.New(`^(?:/\S*/)?[a-z]*sh: (?:-c: )?(?:line )?(\d+): `)
+
+// lineOfScript quotes the line of the container's script that the error names, "" if it names none of several.
+func (q *Clue) lineOfScript(c *Container) string {
+	last := len(c.Arguments) - 1
+	if last < 1 || !isShell(c.Arguments[0]) {
+		return ""
+	}
+	lines := strings.Split(strings.TrimRight(c.Arguments[last], " \n"), "\n")
+	n, _ := strconv.Atoi(scriptLine.Group(q.Words))
+	if len(lines) == 1 || n < 1 || n > len(lines) || strings.TrimSpace(lines[n-1]) == "" {
+		return ""
+	}
+	return fmt.Sprintf("line %d of its script is %s", n, wording.Quoted(wording.Shorten(strings.TrimSpace(lines[n-1]), maxCommand)))
 }
 
 // connecting matches the names of variables that say where and as whom a program connects.

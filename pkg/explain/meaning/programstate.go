@@ -97,6 +97,7 @@ var stateErrors = []errorRow{
 		kind:   ErrorVariable,
 		casual: true,
 		patterns: []errorPattern{
+			{"variable", lazyregexp.New(`environment variable ([A-Z][A-Z0-9_]+) expected, but not set`), nil}, // PyTorch
 			{"unbound variable", lazyregexp.New(shellVariable + `unbound variable`), nil},
 			{"not set", lazyregexp.New(shellVariable + `parameter (?:null or )?not set`), nil},
 			{"keyerror", lazyregexp.New(`\bKeyError: ['"]` + constant + `['"]`), nil},                         // os.environ of Python

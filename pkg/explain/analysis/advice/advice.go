@@ -182,7 +182,18 @@ func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
 		Account: facts.Account(in), NoToken: facts.NoToken(in), Namespace: in.Job.Namespace, TriesAgain: !in.Finished(),
 		Arguments: facts.Arguments(in, c.Name), Servers: facts.AskedServers(in, c.Name),
+		Devices: facts.Devices(in, c.Name), Node: nodeOf(in, c),
 	}
+}
+
+// nodeOf returns the node of the pod that has the container, "" if it is unknown.
+func nodeOf(in *facts.Facts, c *input.Container) string {
+	for _, p := range in.Pods {
+		if lists.First(p.Containers, func(other *input.Container) bool { return other == c }) != nil {
+			return p.Node
+		}
+	}
+	return ""
 }
 
 // errorCommand returns the commands that give a program the permission that it lacks, or that show the pods behind the Service that it
@@ -227,10 +238,11 @@ func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError, clue
 	case known != nil:
 		return known.Remedy(clue, containerOf(in, c))
 	}
-	if text := words.ExitAdvice(c.Name, in.Image(c), c.ExitCode); text != "" {
-		return meaning.Remedy{Text: text, OfTemplate: meaning.OfExit(c.ExitCode) != nil}
+	how, ofShell := clue.Remedy(containerOf(in, c)), meaning.OfExit(c.ExitCode) != nil
+	if text := words.ExitAdvice(c.Name, in.Image(c), c.ExitCode); text != "" && (how.Text == "" || !ofShell) {
+		return meaning.Remedy{Text: text, OfTemplate: ofShell}
 	}
-	return clue.Remedy(containerOf(in, c))
+	return how
 }
 
 func memoryAdvice(in *facts.Facts, c *input.Container) string {

@@ -23,6 +23,24 @@ var proxies = []string{
 	"consul-connect-envoy-sidecar", "consul-connect-lifecycle-sidecar", "datadog-agent-injected",
 }
 
+// Devices returns the devices in the limits of a container of the Job's template, such as "nvidia.com/gpu: 1", and its claims of devices.
+func Devices(in *Facts, name string) (all []string) {
+	c := in.templateContainer(name)
+	if c == nil {
+		return nil
+	}
+	for resource, quantity := range c.Resources.Limits {
+		if strings.Contains(string(resource), "/") && !quantity.IsZero() {
+			all = append(all, string(resource)+": "+quantity.String())
+		}
+	}
+	slices.Sort(all)
+	for i := range c.Resources.Claims {
+		all = append(all, "resource claim "+c.Resources.Claims[i].Name)
+	}
+	return all
+}
+
 // IsInjected reports whether a container of a pod is not in the Job's template: admission may have added it to the pod.
 func (in *Facts) IsInjected(container string) bool { return in.templateContainer(container) == nil }
 

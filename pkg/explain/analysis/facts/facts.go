@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
@@ -160,6 +161,12 @@ func StepOf(in *Facts, pod, container string) string {
 		return tail.Step
 	}
 	return ""
+}
+
+// ErrorLog returns the last lines of the log of a container, up to the error from which later ones follow; nil if it was not read.
+func ErrorLog(in *Facts, pod string, c *input.Container) []string {
+	of := meaning.Container{Arguments: Arguments(in, c.Name)}
+	return of.WithoutConsequences(c.ExitCode, in.LogOf(pod, c.Name))
 }
 
 // TailOf returns the end of a container's log, which may be empty; nil if it was not read.

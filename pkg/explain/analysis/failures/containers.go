@@ -129,14 +129,15 @@ func (f *Failure) erring(in *facts.Facts) *input.Container {
 	return c
 }
 
-// killedChild reports whether the script of a container passed on the exit code of its child, which was killed, as its log says.
+// killedChild reports whether a container ended by itself with the code of a killed one, as its log says: the script passed on the code of
+// its child, which was killed, or the program ran out of memory.
 func killedChild(in *facts.Facts, pod string, c *input.Container) bool {
 	const killed = 137
 	if c.ExitCode != killed {
 		return false
 	}
 	known := meaning.KnownErrorIn(c.ExitCode, in.LogOf(pod, c.Name)...)
-	return known != nil && known.Kind == meaning.ErrorProcessKilled
+	return known != nil && (known.Kind == meaning.ErrorProcessKilled || known.Kind == meaning.ErrorOutOfMemory)
 }
 
 // Beside returns the first container that ended because of an error of its own beside the failed one, or nil.
@@ -163,7 +164,7 @@ func (f *Failure) KnownError(in *facts.Facts) *meaning.KnownError {
 	if known := facts.EndErrorIn(c); known != nil {
 		return known
 	}
-	return meaning.KnownErrorIn(c.ExitCode, in.LogOf(f.Pod.Name, c.Name)...)
+	return meaning.KnownErrorIn(c.ExitCode, facts.ErrorLog(in, f.Pod.Name, c)...)
 }
 
 // lastLine returns the last line of the log of the failed container that may say why it failed, "" if there is none, with its sign.
@@ -175,7 +176,7 @@ func (f *Failure) lastLine(in *facts.Facts) (string, meaning.LineSign) {
 	if in.TailOf(f.Pod.Name, c.Name).IsEmpty() && cause.Meaning(c.ExitCode, c.Reason) == "" {
 		return "", meaning.SignEmpty
 	}
-	return meaning.LastLineOf(c.ExitCode, in.LogOf(f.Pod.Name, c.Name))
+	return meaning.LastLineOf(c.ExitCode, facts.ErrorLog(in, f.Pod.Name, c))
 }
 
 // isRead reports whether the failed container has a message, or a log that was read.
@@ -194,7 +195,7 @@ func (f *Failure) words(in *facts.Facts) string {
 func (f *Failure) Unknown(in *facts.Facts) *meaning.Clue {
 	clue := &meaning.Clue{Words: f.words(in)}
 	if c := f.erring(in); c != nil {
-		clue.Log, clue.Step = in.LogOf(f.Pod.Name, c.Name), facts.StepOf(in, f.Pod.Name, c.Name)
+		clue.Log, clue.Step = facts.ErrorLog(in, f.Pod.Name, c), facts.StepOf(in, f.Pod.Name, c.Name)
 	}
 	return clue
 }

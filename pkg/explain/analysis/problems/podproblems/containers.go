@@ -213,7 +213,7 @@ func addLastRun(in *facts.Facts, pod *input.Pod, p *explain.Problem, c *input.Co
 		p.Run.LastLine, _ = meaning.LastLineOf(c.ExitCode, p.Details)
 		return
 	}
-	lines := in.LogOf(pod.Name, c.Name)
+	lines := facts.ErrorLog(in, pod.Name, c)
 	p.Start.Error = cmp.Or(p.Start.Error, meaning.KnownErrorIn(c.ExitCode, lines...))
 	p.Run.LastLine, p.Run.LineSign = meaning.LastLineOf(c.ExitCode, lines)
 	if in.TailOf(pod.Name, c.Name).IsEmpty() && cause.Meaning(c.ExitCode, c.Reason) == "" {
