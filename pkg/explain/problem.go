@@ -35,7 +35,7 @@ const (
 	ProblemPodPending        ProblemKind = "PodPending"        // a pod does not start, for another reason
 	ProblemProcessOOMKilled  ProblemKind = "ProcessOOMKilled"  // in a pod that nevertheless succeeded, or that it holds up
 	ProblemContainerRetried  ProblemKind = "ContainerRetried"  // an init container or sidecar was restarted, in a pod that succeeded
-	ProblemErrorRepeated     ProblemKind = "ErrorRepeated"     // a container runs, and its log repeats an error
+	ProblemErrorRepeated     ProblemKind = "ErrorRepeated"     // a container runs, and its log repeats an error, or ends with one
 	ProblemWaits             ProblemKind = "Waits"             // a container runs, and its log says what it waits for
 	ProblemErrorHidden       ProblemKind = "ErrorHidden"       // the log of a container that succeeded has an error
 	ProblemContainerFailed   ProblemKind = "ContainerFailed"   // another container of the pod is still running

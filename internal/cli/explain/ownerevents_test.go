@@ -43,7 +43,7 @@ func TestAnswerAboutACronJobHasTheEventsOfAWaitingPod(t *testing.T) {
 		})
 		got := program.Run(t, o.API, "why", "cronjob/nightly")
 		first, _, _ := strings.Cut(got.Out, "\n\n")
-		if said := strings.Contains(strings.ReplaceAll(first, "\n", " "), "ConfigMap scripts"); got.Code != 0 || requests.Load() != wanted || said != (wanted == 1) {
+		if named := strings.Contains(strings.ReplaceAll(first, "\n", " "), "ConfigMap scripts"); got.Code != 0 || requests.Load() != wanted || named != (wanted == 1) {
 			t.Errorf("%s: exit %d, %d requests for events of pods: %s%s", phase, got.Code, requests.Load(), first, got.ErrOut)
 		}
 	}

@@ -133,13 +133,13 @@ func (q *Clue) ownAdvice() string {
 		}
 		for _, sentence := range sentencesIn(text) {
 			sentence = strings.Trim(errorPrefix.ReplaceAllString(sentence, ""), " -*•>|│.")
-			said := wording.Quoted(wording.Shorten(sentence[len(labeled.FindString(sentence)):], maxAdvice))
+			quoted := wording.Quoted(wording.Shorten(sentence[len(labeled.FindString(sentence)):], maxAdvice))
 			switch {
 			case idle.MatchString(sentence), unfinished.MatchString(sentence):
 			case hint.MatchString(sentence) && definite.MatchString(sentence):
-				return said
+				return quoted
 			case labeled.MatchString(text):
-				last = said
+				last = quoted
 			}
 		}
 	}

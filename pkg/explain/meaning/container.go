@@ -279,6 +279,9 @@ var curlFails = lazyregexp.New(`\s(?:--fail\S*|-\w*f\w*)(?:\s|$)`)
 func (c *Container) EndAdvice(words string) string {
 	script, curl := strings.Join(c.Arguments, " "), c.command("curl")
 	program := strings.Replace(programName.Group(words), "mariadb-dump", "mysqldump", 1)
+	if !strings.Contains(script, program) || program == "" {
+		program = piped.Group(script)
+	}
 	switch {
 	case program == "psql" && !strings.Contains(script, "ON_ERROR_STOP"):
 		return fmt.Sprintf("have psql in container %s end at its first error (psql -v ON_ERROR_STOP=1): the Job then fails when its work does", c.Name)
@@ -295,6 +298,8 @@ var (
 	programName = lazyregexp.New(`^([a-z][\w.-]*):`)
 	pipe        = lazyregexp.New(`^[^\n;&|]*\|[^|]`)
 	httpError   = lazyregexp.New(`^[45]\d\d\b`)
+	// piped matches the first command of a line with a pipe.
+	piped = lazyregexp.New(`(?:-c |[;&\n(]\s*)([a-z][\w.-]*) [^\n;&|]*\|[^|]`)
 )
 
 // makers are commands that install or fetch what the rest of a script needs, with the lines in which they report an error.

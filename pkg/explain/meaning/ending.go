@@ -121,13 +121,10 @@ var endings = []endRow{
 		events: []endEvent{{ByKubelet, "Evicted", nil}},
 		brief:  "evicted", text: "Pod was evicted by the kubelet",
 		advice: func(_ *Ending, message string) string {
-			switch {
-			case strings.Contains(message, "exceeds the"):
+			if strings.Contains(message, "exceeds the") {
 				return "raise the limit that the message names, or make the pod write less to its local disk"
-			case strings.HasPrefix(message, lowOnResource):
-				return evictionAdvice(message)
 			}
-			return ""
+			return evictionAdvice(message)
 		},
 	},
 	{

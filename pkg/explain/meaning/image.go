@@ -23,6 +23,7 @@ const (
 	RegistryOfService  TroubleKind = "RegistryOfService"  // the registry is named as a Service, which nodes do not know
 	RegistryPlain      TroubleKind = "RegistryPlain"      // the registry has no TLS
 	RegistryTLS        TroubleKind = "RegistryTLS"        // the registry's certificate is not accepted
+	RegistryExpired    TroubleKind = "RegistryExpired"    // the registry's certificate has expired, or is not valid yet
 	RegistryFails      TroubleKind = "RegistryFails"      // the registry responds with an internal error
 	Vulnerable         TroubleKind = "Vulnerable"         // the registry blocks images with vulnerabilities, or without a scan
 	RegistryPolicy     TroubleKind = "RegistryPolicy"     // a policy of the registry blocks the image
@@ -180,9 +181,17 @@ var images = []row[TroubleKind]{
 		advice:   "have the container runtime of the nodes use http for {registry} (containerd: /etc/containerd/certs.d/{registry}/hosts.toml, K3s: registries.yaml, CRI-O: insecure in registries.conf), or give the registry a certificate" + retried,
 	},
 	{
+		kind:     RegistryExpired,
+		patterns: re(`x509: certificate has expired or is not yet valid`),
+		brief:    "certificate expired",
+		text:     "cannot be pulled: its registry's certificate is expired or not yet valid",
+		complete: true,
+		advice:   "have the certificate of {registry} renewed, or correct the clock of {node}, which the message has" + retried,
+	},
+	{
 		kind:     RegistryTLS,
-		patterns: re(`x509: (?P<detail>certificate has expired or is not yet valid|.+)`, `tls: |certificate `),
-		yieldsTo: []TroubleKind{RegistryPlain},
+		patterns: re(`x509: (?P<detail>.+)`, `tls: |certificate `),
+		yieldsTo: []TroubleKind{RegistryPlain, RegistryExpired},
 		keepsEnd: true,
 		brief:    "TLS of the registry",
 		text:     "cannot be pulled: TLS to its registry failed",
@@ -193,7 +202,7 @@ var images = []row[TroubleKind]{
 		kind: Unreachable,
 		patterns: re(`(?:"https?://(?P<name>[^/"]+)/[^"]*".*?)?(?P<detail>dial tcp \S+ (?:connect: )?[a-z/ ]+)$`, `no such host|in name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|`+
 			`TLS handshake timeout|connection reset|context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`),
-		yieldsTo: []TroubleKind{RegistryTLS, RegistryPlain, RegistryUnknown, RegistryOfService},
+		yieldsTo: []TroubleKind{RegistryTLS, RegistryExpired, RegistryPlain, RegistryUnknown, RegistryOfService},
 		keepsEnd: true,
 		brief:    "registry unreachable",
 		text:     "cannot be pulled: its registry{in brackets} cannot be reached",

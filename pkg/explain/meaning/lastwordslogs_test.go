@@ -39,11 +39,11 @@ func TestSentenceAboutTheCauseHasTheErrorOfTheLog(t *testing.T) {
 				Text: "container main exited with code 1", Error: known,
 				Ended: explain.Ended{ExitCode: ptr.To(int32(1)), LastLine: line, LineSign: sign, Place: clue.Place(known, &meaning.Container{})},
 			})
-			said := sentence
+			answer := sentence
 			if known != nil {
-				said += lines[meaning.LineOfError(1, lines)]
+				answer += lines[meaning.LineOfError(1, lines)]
 			}
-			if !slices.ContainsFunc(wants, func(want string) bool { return strings.Contains(said, want) }) || utf8.RuneCountInString(sentence) > 160 {
+			if !slices.ContainsFunc(wants, func(want string) bool { return strings.Contains(answer, want) }) || utf8.RuneCountInString(sentence) > 160 {
 				t.Errorf("%s, %s: %q, want one of %q", filepath.Base(path), log[:strings.Index(log, "\n")], sentence, wants)
 			}
 		}

@@ -57,11 +57,11 @@ func StepIn(lines []string) string {
 // names, the line of a file, what the log or the template name of a cloud, a URL, or a server; "" if that is unknown. known is nil for an
 // unknown error.
 func (q *Clue) Place(known *KnownError, c *Container) string {
-	said, place, isVague := q.Words, q.Step, false
+	text, place, isVague := q.Words, q.Step, false
 	if known != nil {
 		const anyCode = 1
-		said, isVague = known.Text(), known.Subject == "" || known.Subject == vagueForbidden
-		q = &Clue{Words: said, Log: q.Log}
+		text, isVague = known.Text(), known.Subject == "" || known.Subject == vagueForbidden
+		q = &Clue{Words: text, Log: q.Log}
 		if at := LineOfError(anyCode, q.Log); at >= 0 {
 			q.Words = q.Log[at]
 		}
@@ -69,7 +69,7 @@ func (q *Clue) Place(known *KnownError, c *Container) string {
 	switch m := codeLine.FindStringSubmatch(q.Words); {
 	case m != nil && known != nil && strings.HasPrefix(q.Words, "psql:"):
 		place = fmt.Sprintf("line %s of %s", m[2], m[1])
-	case place != "", object.MatchString(said), strings.Contains(said, " on arn:"):
+	case place != "", object.MatchString(text), strings.Contains(text, " on arn:"):
 	case isVague && slices.Contains(unreached, known.Kind):
 		found, _ := q.server(c)
 		place = cmp.Or(q.url(c), found.host)
@@ -80,7 +80,7 @@ func (q *Clue) Place(known *KnownError, c *Container) string {
 	}
 	_, bare, _ := strings.Cut(place, "://")
 	host, _, _ := strings.Cut(hostIn(place), ":")
-	if bare = strings.TrimPrefix(cmp.Or(bare, place), "migration "); strings.Contains(said, bare) || host != "" && strings.Contains(said, host) {
+	if bare = strings.TrimPrefix(cmp.Or(bare, place), "migration "); strings.Contains(text, bare) || host != "" && strings.Contains(text, host) {
 		return ""
 	}
 	return wording.Shorten(place, maxDetail)

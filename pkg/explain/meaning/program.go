@@ -16,48 +16,50 @@ type ErrorKind string
 
 // The kinds of KnownError.
 const (
-	ErrorCommandNotFound   ErrorKind = "CommandNotFound"   // the command, or a script for it, does not exist in the container
-	ErrorNotExecutable     ErrorKind = "NotExecutable"     // the command may not be executed
-	ErrorWrongArchitecture ErrorKind = "WrongArchitecture" // exec format error
-	ErrorWorkingDirectory  ErrorKind = "WorkingDirectory"  // the working directory does not exist, or may not be entered
-	ErrorReadOnly          ErrorKind = "ReadOnly"          // the file system is read-only
-	ErrorPermission        ErrorKind = "PermissionDenied"  // permission on a file is denied
-	ErrorOwnership         ErrorKind = "Ownership"         // the program may not change the owner of a file
-	ErrorNoSpace           ErrorKind = "NoSpace"           // no space is left on a device
-	ErrorSharedMemory      ErrorKind = "SharedMemory"      // no space is left in /dev/shm
-	ErrorFileMissing       ErrorKind = "FileMissing"       // a file does not exist
-	ErrorModuleMissing     ErrorKind = "ModuleMissing"     // the image lacks a module or library that the program loads
-	ErrorNameResolution    ErrorKind = "NameResolution"    // a host name has no address
-	ErrorConnectionRefused ErrorKind = "ConnectionRefused"
-	ErrorNoConnection      ErrorKind = "NoConnection"    // the program could not connect to a server, for a reason that it does not tell
-	ErrorTimeout           ErrorKind = "Timeout"         // a server did not answer in time
-	ErrorNoRoute           ErrorKind = "NoRoute"         // no route leads to a server
-	ErrorCertificate       ErrorKind = "Certificate"     // the certificate of a server was not accepted
-	ErrorAuthentication    ErrorKind = "Authentication"  // a server did not accept the credentials of the program
-	ErrorSSHLogin          ErrorKind = "SSHLogin"        // an SSH server does not accept the key or password of the program
-	ErrorSSHKey            ErrorKind = "SSHKey"          // SSH cannot read or use the private key of the program
-	ErrorNoCredentials     ErrorKind = "NoCredentials"   // the program found no credentials for a cloud
-	ErrorForbidden         ErrorKind = "Forbidden"       // the program lacks a permission of the API server or a cloud
-	ErrorHostKey           ErrorKind = "HostKey"         // the SSH host key of a server is not the known one
-	ErrorRateLimit         ErrorKind = "RateLimit"       // a service limits the requests of the program
-	ErrorEarlierState      ErrorKind = "EarlierState"    // what an earlier run left is in the way of the program
-	ErrorVariable          ErrorKind = "VariableMissing" // a variable that the program needs is not set
-	ErrorSetting           ErrorKind = "SettingMissing"  // a setting that the program needs has no value
-	ErrorRuntimeVersion    ErrorKind = "RuntimeVersion"  // the program needs a newer version of Java; the subject has its class, the version of that, and the newest one that is accepted
-	ErrorObjectMissing     ErrorKind = "ObjectMissing"   // a database, a table, a role or a bucket does not exist
-	ErrorServerRules       ErrorKind = "ServerRules"     // the rules of a server do not allow the connection of the program
-	ErrorUsage             ErrorKind = "Usage"           // the program does not accept its arguments
-	ErrorScript            ErrorKind = "Script"          // the shell cannot read the script
-	ErrorWebhook           ErrorKind = "WebhookFails"    // the API server cannot call a webhook for a request of the program
-	ErrorRefused           ErrorKind = "Refused"         // the API server refuses a request of the program for another reason
-	ErrorOutOfMemory       ErrorKind = "OutOfMemory"     // the program could not allocate memory
-	ErrorProcessKilled     ErrorKind = "ProcessKilled"   // a process of the program was killed by SIGKILL
-	ErrorHeapSize          ErrorKind = "HeapSize"        // the program refuses the size of its heap
-	ErrorProcessLimit      ErrorKind = "ProcessLimit"    // the program could start no more processes or threads
-	ErrorOutOfGPUMemory    ErrorKind = "OutOfGPUMemory"  // the program could not allocate GPU memory
-	ErrorNoGPU             ErrorKind = "NoGPU"           // the program found no GPU that it can use
-	ErrorGPUFault          ErrorKind = "GPUFault"        // the GPU reported an error of its hardware
-	ErrorCollective        ErrorKind = "Collective"      // the program lost contact with the other workers
+	ErrorCommandNotFound ErrorKind = "CommandNotFound" // the command, or a script for it, does not exist in the container
+	// ErrorInterpreterMissing means that the interpreter of the script that is the command does not exist in the container.
+	ErrorInterpreterMissing ErrorKind = "InterpreterMissing"
+	ErrorNotExecutable      ErrorKind = "NotExecutable"     // the command may not be executed
+	ErrorWrongArchitecture  ErrorKind = "WrongArchitecture" // exec format error
+	ErrorWorkingDirectory   ErrorKind = "WorkingDirectory"  // the working directory does not exist, or may not be entered
+	ErrorReadOnly           ErrorKind = "ReadOnly"          // the file system is read-only
+	ErrorPermission         ErrorKind = "PermissionDenied"  // permission on a file is denied
+	ErrorOwnership          ErrorKind = "Ownership"         // the program may not change the owner of a file
+	ErrorNoSpace            ErrorKind = "NoSpace"           // no space is left on a device
+	ErrorSharedMemory       ErrorKind = "SharedMemory"      // no space is left in /dev/shm
+	ErrorFileMissing        ErrorKind = "FileMissing"       // a file does not exist
+	ErrorModuleMissing      ErrorKind = "ModuleMissing"     // the image lacks a module or library that the program loads
+	ErrorNameResolution     ErrorKind = "NameResolution"    // a host name has no address
+	ErrorConnectionRefused  ErrorKind = "ConnectionRefused"
+	ErrorNoConnection       ErrorKind = "NoConnection"    // the program could not connect to a server, for a reason that it does not tell
+	ErrorTimeout            ErrorKind = "Timeout"         // a server did not answer in time
+	ErrorNoRoute            ErrorKind = "NoRoute"         // no route leads to a server
+	ErrorCertificate        ErrorKind = "Certificate"     // the certificate of a server was not accepted
+	ErrorAuthentication     ErrorKind = "Authentication"  // a server did not accept the credentials of the program
+	ErrorSSHLogin           ErrorKind = "SSHLogin"        // an SSH server does not accept the key or password of the program
+	ErrorSSHKey             ErrorKind = "SSHKey"          // SSH cannot read or use the private key of the program
+	ErrorNoCredentials      ErrorKind = "NoCredentials"   // the program found no credentials for a cloud
+	ErrorForbidden          ErrorKind = "Forbidden"       // the program lacks a permission of the API server or a cloud
+	ErrorHostKey            ErrorKind = "HostKey"         // the SSH host key of a server is not the known one
+	ErrorRateLimit          ErrorKind = "RateLimit"       // a service limits the requests of the program
+	ErrorEarlierState       ErrorKind = "EarlierState"    // what an earlier run left is in the way of the program
+	ErrorVariable           ErrorKind = "VariableMissing" // a variable that the program needs is not set
+	ErrorSetting            ErrorKind = "SettingMissing"  // a setting that the program needs has no value
+	ErrorRuntimeVersion     ErrorKind = "RuntimeVersion"  // the program needs a newer version of Java; the subject has its class, the version of that, and the newest one that is accepted
+	ErrorObjectMissing      ErrorKind = "ObjectMissing"   // a database, a table, a role or a bucket does not exist
+	ErrorServerRules        ErrorKind = "ServerRules"     // the rules of a server do not allow the connection of the program
+	ErrorUsage              ErrorKind = "Usage"           // the program does not accept its arguments
+	ErrorScript             ErrorKind = "Script"          // the shell cannot read the script
+	ErrorWebhook            ErrorKind = "WebhookFails"    // the API server cannot call a webhook for a request of the program
+	ErrorRefused            ErrorKind = "Refused"         // the API server refuses a request of the program for another reason
+	ErrorOutOfMemory        ErrorKind = "OutOfMemory"     // the program could not allocate memory
+	ErrorProcessKilled      ErrorKind = "ProcessKilled"   // a process of the program was killed by SIGKILL
+	ErrorHeapSize           ErrorKind = "HeapSize"        // the program refuses the size of its heap
+	ErrorProcessLimit       ErrorKind = "ProcessLimit"    // the program could start no more processes or threads
+	ErrorOutOfGPUMemory     ErrorKind = "OutOfGPUMemory"  // the program could not allocate GPU memory
+	ErrorNoGPU              ErrorKind = "NoGPU"           // the program found no GPU that it can use
+	ErrorGPUFault           ErrorKind = "GPUFault"        // the GPU reported an error of its hardware
+	ErrorCollective         ErrorKind = "Collective"      // the program lost contact with the other workers
 )
 
 // KnownError is an error with a known meaning, reported by a program, a shell, a container runtime or the kubelet. It is
@@ -136,7 +138,7 @@ var startErrors = []errorRow{
 		patterns: []errorPattern{
 			{"executable file", lazyregexp.New("(?i)exec: \\\\*\"([^\"\\\\]+)\\\\*\": executable file not found|executable file `([^`]+)` not found"), nil},
 			{"no such file", lazyregexp.New(`(?i)\bexec: \\*"([^"\\]+)\\*": (?:stat .+: )?no such file or directory`), nil},
-			{"no such file", lazyregexp.New("(?i)\\bexec(?: container process)?(?: \\(missing dynamic library\\?\\))? [`\"]?(/[^\\s:`\"]+)[`\"]?: no such file or directory|\\bexec user process caused:? \"?no such file or directory"), nil},
+			{"no such file", lazyregexp.New("(?i)\\bexec(?: container process)?(?: \\(missing dynamic library\\?\\))? [`\"]?(/[^\\s:`\"]+)[`\"]?: no such file or directory"), nil},
 			{"command not found", lazyregexp.New(`(?i)([^\s:]+): command not found`), nil},
 			{"not found", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): not found$`), shell},
 			{"bad interpreter", lazyregexp.New(`(?i)([^\s:]+): bad interpreter: no such file`), shell},
@@ -149,27 +151,17 @@ var startErrors = []errorRow{
 		yieldsTo: []ErrorKind{ErrorAppArmorParser}, // It is a program of the node.
 		brief:    "command not found",
 		describe: notFoundText,
-		advise: func(e *KnownError, c Container) string {
-			switch {
-			case hasWindowsEnd(e.Subject):
-				return "save the script with the line ends of Unix (LF)"
-			case strings.ContainsAny(e.Subject, typographic):
-				return "replace the typographic quotes in the command of the pod template by straight ones"
-			case strings.Contains(e.Subject, " "):
-				if shellWords.MatchString(e.Subject) {
-					return fmt.Sprintf("run the line with a shell, as an element of its own in command of container %s: [sh, -c, \"%s\"]", c.Name, wording.Shorten(e.Subject, maxCommand))
-				}
-				return fmt.Sprintf("give the program and each of its arguments as an element of its own in command of container %s, or only the arguments in args: those follow the entrypoint of image %s", c.Name, c.Image)
-			case strings.HasPrefix(e.Subject, "-"):
-				return fmt.Sprintf("begin command of container %s with a program, or leave it out if the arguments are for the entrypoint of image %s; in a script, the line before may lack its backslash", c.Name, c.Image)
-			}
-			if m := mountOf(e.Subject, c.Mounts); m != nil {
-				return e.FileAdvice(c, c.Mounts) + fmt.Sprintf("; the volume hides what image %s has at %s", c.Image, m.Path)
-			}
-			if len(c.Arguments) > 0 && isShell(c.Arguments[0]) && e.Subject != "" && !c.hasArgument(e.Subject) {
-				return fmt.Sprintf("correct %s, which calls %s, or use an image that has it (image %s)", c.scriptText(), wording.Shorten(e.Subject, maxDetail), c.Image)
-			}
-			return fmt.Sprintf("fix the command of container %s, or use an image that contains it (image %s)", c.Name, c.Image)
+		advise:   notFoundAdvice,
+	},
+	{
+		kind: ErrorInterpreterMissing,
+		patterns: []errorPattern{
+			{"no such file", lazyregexp.New(`(?i)\bexec user process caused:? "?no such file or directory`), nil},
+		},
+		brief: "interpreter not found",
+		text:  "its script cannot be run: the interpreter in its first line does not exist, as with line ends of Windows (CRLF)",
+		advise: func(_ *KnownError, c Container) string {
+			return fmt.Sprintf("save the script that container %s starts with the line ends of Unix (LF) and build image %s again, or use an image with the interpreter that its first line names", c.Name, c.Image)
 		},
 	},
 	{
@@ -320,6 +312,9 @@ func knownIn(code int32, line string) *KnownError {
 		if known, _ := locate(code, strings.Split(escapedEnd.ReplaceAllString(line, "\n"), "\n")); known != nil {
 			return known
 		}
+	}
+	if strings.HasPrefix(line, "warning ") { // Yarn goes on.
+		return nil
 	}
 	return cmp.Or(knownError(code, line, startErrors), knownError(code, line, programErrors))
 }

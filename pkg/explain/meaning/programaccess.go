@@ -118,7 +118,11 @@ func (e *KnownError) describeAccess(a Access) {
 	}
 	may := fmt.Sprintf("cannot %s %s", a.Verb, a.resources())
 	e.Access, e.Subject = a, may
-	for _, longer := range []string{who + " " + may, who + " " + may + where} {
+	longers := []string{who + " " + may, who + " " + may + where}
+	if a.In != "" && where != "" { // Another namespace says more than a long name.
+		longers = slices.Insert(longers, 1, may+where)
+	}
+	for _, longer := range longers {
 		if utf8.RuneCountInString(longer) <= maxDetail { // The resource must not be cut.
 			e.Subject = longer
 		}

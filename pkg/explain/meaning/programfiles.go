@@ -70,6 +70,7 @@ var fileErrors = []errorRow{
 			{"accessdenied", lazyregexp.New(`\bAccessDeniedException: (/\S+)`), nil},
 			{"sudo chown", lazyregexp.New(`sudo chown -R \d+:\d+ "([^"]+)"`), nil}, // npm
 			{"access to the path", lazyregexp.New(`Access to the path '([^']+)' is denied`), nil},
+			{"accessible", lazyregexp.New(`(?:should|must) be (?:fully )?(?:accessible|readable|writable)[^:/]*(?:: |[ '"])(/[^\s'"]*[^\s'".])`), nil},
 		},
 		subject: pathInLine,
 		brief:   "permission denied",
@@ -385,6 +386,8 @@ func accessAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf("give the user of the container%s access to %s: fsGroup, or runAsUser as the owner of its files", user, in.place(c))
 	case strings.HasPrefix(e.Subject, "/."):
 		return fmt.Sprintf("set variable HOME of container %s to a folder that its user%s may write, such as /tmp or that of an emptyDir: as that user has no home, the program uses %s", c.Name, user, file)
+	case strings.HasPrefix(e.Subject, "/root/."):
+		return fmt.Sprintf("set variable HOME of container %s to a folder of its user%s, such as /tmp: the program looks for %s in the home of root, which no other user may enter", c.Name, user, file)
 	case ofProgram.MatchString(e.Subject):
 		return fmt.Sprintf("run container %s as a user who may use %s, which is in its image%s, or use an image whose program does not need that; it is %s", c.Name, file, user, c.Image)
 	}

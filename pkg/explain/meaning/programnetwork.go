@@ -99,6 +99,11 @@ func ServiceOf(host string) (service, namespace string) {
 // IsOfAPIServer reports whether the error is about the address of the API server, which runs before any Job.
 func (e *KnownError) IsOfAPIServer() bool { return e.APIServer || apiServer.MatchString(e.Subject) }
 
+// IsOfNetwork reports whether the program did not reach a server.
+func (e *KnownError) IsOfNetwork() bool {
+	return slices.Contains([]ErrorKind{ErrorNameResolution, ErrorConnectionRefused, ErrorNoConnection, ErrorTimeout, ErrorNoRoute}, e.Kind)
+}
+
 // addressAdvice returns advice on a server by its address, for the formats with and without one.
 func addressAdvice(named, plain string) func(*KnownError, Container) string {
 	return func(e *KnownError, c Container) string {
@@ -208,6 +213,7 @@ var networkErrors = []errorRow{
 	{
 		kind: ErrorNameResolution,
 		patterns: []errorPattern{
+			{"cannot be retrieved", lazyregexp.New(`addresses of \(([^\s,]+), \d+\) cannot be retrieved`), nil}, // PyTorch
 			{"could not translate", lazyregexp.New(`(?i)could not translate host name "([^"]+)"`), nil},
 			{"lookup ", lazyregexp.New(`\blookup ([^\s:]+)(?: on \S+)?: .`), nil},
 			{"resolve", lazyregexp.New(`(?i)(?:could not|couldn't|cannot|can't|failed to|unable to) resolve(?:(?: host| proxy| hostname| host name| host address| address)+:? ['‘"]?([^\s'’";:,]+)|:? ['‘"]?(\w[\w-]*\.[\w.-]+)(?:['’"]|:\d+)?(?:[\s;,)]|: |\.?$))`), nil},

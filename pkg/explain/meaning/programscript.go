@@ -79,6 +79,9 @@ func (c *Container) scriptText() string {
 // isShell reports whether a command is a shell.
 func isShell(command string) bool { return strings.HasSuffix(command, "sh") }
 
+// shellPath matches a common shell as the command of a container.
+var shellPath = lazyregexp.New(`^(?:/(?:usr/)?bin/)?(?:ba|da|a|z)?sh$`)
+
 // wrongArchitectureText describes a file that the node cannot execute. A script without its #! line cannot be executed, either.
 func wrongArchitectureText(file string) string {
 	switch path.Ext(file) {

@@ -2,6 +2,7 @@ package meaning
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
@@ -39,4 +40,34 @@ const maxCommand = 50
 func hasWindowsEnd(command string) bool {
 	command = strings.TrimRight(command, "'")
 	return strings.HasSuffix(command, `\r`) || strings.HasSuffix(command, "^M")
+}
+
+// notFoundAdvice returns advice on a command that the container does not have.
+func notFoundAdvice(e *KnownError, c Container) string {
+	switch {
+	case hasWindowsEnd(e.Subject):
+		return "save the script with the line ends of Unix (LF)"
+	case strings.ContainsAny(e.Subject, typographic):
+		return "replace the typographic quotes in the command of the pod template by straight ones"
+	case strings.Contains(e.Subject, " "):
+		if shellWords.MatchString(e.Subject) {
+			return fmt.Sprintf("run the line with a shell, as an element of its own in command of container %s: [sh, -c, \"%s\"]", c.Name, wording.Shorten(e.Subject, maxCommand))
+		}
+		return fmt.Sprintf("give the program and each of its arguments as an element of its own in command of container %s, or only the arguments in args: those follow the entrypoint of image %s", c.Name, c.Image)
+	case strings.HasPrefix(e.Subject, "-"):
+		return fmt.Sprintf("begin command of container %s with a program, or leave it out if the arguments are for the entrypoint of image %s; in a script, the line before may lack its backslash", c.Name, c.Image)
+	}
+	if m := mountOf(e.Subject, c.Mounts); m != nil {
+		return e.FileAdvice(c, c.Mounts) + fmt.Sprintf("; the volume hides what image %s has at %s", c.Image, m.Path)
+	}
+	if path.Ext(e.Subject) == ".sh" {
+		return fmt.Sprintf("check whether image %s has %s, and the interpreter that its first line names: a line end of Windows (CRLF) is a part of that name", c.Image, e.Subject)
+	}
+	if shellPath.MatchString(e.Subject) {
+		return fmt.Sprintf("give the program itself in command of container %s, with each argument as an element of its own, as image %s has no %s; or use the image that was meant, or one with a shell", c.Name, c.Image, e.Subject)
+	}
+	if len(c.Arguments) > 0 && isShell(c.Arguments[0]) && e.Subject != "" && !c.hasArgument(e.Subject) {
+		return fmt.Sprintf("correct %s, which calls %s, or use an image that has it (image %s)", c.scriptText(), wording.Shorten(e.Subject, maxDetail), c.Image)
+	}
+	return fmt.Sprintf("fix the command of container %s, or use an image that contains it (image %s)", c.Name, c.Image)
 }

@@ -211,6 +211,9 @@ var quotedWord = lazyregexp.New(`["'‘\x60]([\w][\w.:/-]*)["'’\x60]`)
 // usageAdvice says where the option is that a program does not accept: in the pod template, or in a script.
 func usageAdvice(e *KnownError, c Container) string {
 	option := cmp.Or(options.Group(e.Subject), quotedWord.Group(e.Subject))
+	if option == "-h" || option == "--help" { // It is a hint.
+		option = ""
+	}
 	for _, argument := range c.Arguments {
 		if name, value, isJoint := strings.Cut(argument, " "); isJoint && strings.HasPrefix(name, "-") && strings.Contains(e.Subject, argument) {
 			return fmt.Sprintf("give %s and %s as two elements of command or args of container %s: they are one, with a space in it", name, wording.Shorten(value, maxCommand), c.Name)

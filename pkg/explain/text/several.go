@@ -219,7 +219,7 @@ func (p *page) sharedItem(mark string, style layout.Style, s *shared, jobs int) 
 // owners writes the state of CronJobs and JobSets, and the advice on them. It returns the rest of the advice on the Jobs, which a full
 // explanation of a single owner contains.
 func (p *page) owners(l *explain.ReportList) (rest []shared) {
-	rest = share(l.Items, func(r *explain.Report) []shared { return sharedAdvice(unsaid(l, r.Advice)) })
+	rest = share(l.Items, func(r *explain.Report) []shared { return sharedAdvice(notShown(l, r.Advice)) })
 	var more []shared
 	if p.opts.Full && len(l.CronJobs)+len(l.JobSets) == 1 && !isGrouped(l) {
 		more, rest = rest, nil

@@ -94,7 +94,7 @@ func (p *page) shortGroup(l *explain.ReportList, g *explain.JobGroup) {
 	}
 	p.Para(0, indentSection, title...)
 	p.Para(indentSection, indentSection, plain(wording.Sentence(groupCause(l, g))))
-	p.labeled(indentSection, groupSteps(unsaid(l, g.Advice)))
+	p.labeled(indentSection, groupSteps(notShown(l, g.Advice)))
 }
 
 // groupTitle returns "✗ 14 Jobs failed: report-13, report-12, report-11, and 11 more", or "✗ train failed after 3m4s (17m
@@ -160,21 +160,21 @@ func jobCause(g *explain.JobGroup, r *explain.Report) string {
 	return wording.Join(". ", strings.TrimRight(words.EndHeadline(&r.Verdict), "."), sentence)
 }
 
-// unsaid returns the advice that the answers about the owners do not contain.
-func unsaid(l *explain.ReportList, advice []explain.Advice) (rest []explain.Advice) {
-	said := map[string]bool{}
+// notShown returns the advice that the answers about the owners do not contain.
+func notShown(l *explain.ReportList, advice []explain.Advice) (rest []explain.Advice) {
+	shown := map[string]bool{}
 	for i := range l.CronJobs {
 		for _, a := range l.CronJobs[i].Advice {
-			said[a.Text+a.Command] = true
+			shown[a.Text+a.Command] = true
 		}
 	}
 	for i := range l.JobSets {
 		for _, a := range l.JobSets[i].Advice {
-			said[a.Text+a.Command] = true
+			shown[a.Text+a.Command] = true
 		}
 	}
 	for _, a := range advice {
-		if !said[a.Text+a.Command] && (!a.OfOwner || len(l.CronJobs) == 0) {
+		if !shown[a.Text+a.Command] && (!a.OfOwner || len(l.CronJobs) == 0) {
 			rest = append(rest, a)
 		}
 	}

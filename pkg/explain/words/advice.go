@@ -33,6 +33,7 @@ const (
 	MakeRepeatable      = "have the program start over after a failed attempt, or allow no retries, which fail on what the first one left: {recreate} with backoffLimit 0"
 	ExitCleanly         = "make container %[1]s exit with code 0 when it is stopped%[2]s, or {recreate} with it as a native sidecar (an init container with restartPolicy Always): the exit code of a sidecar does not count"
 	PrePull             = "give the Job more time (activeDeadlineSeconds), which also counts while its image is pulled, or have the image on the nodes before"
+	KeepSidecarRunning  = "have the command of container %s go on running, as a sidecar has to, or {recreate} with it as an ordinary init container (without restartPolicy: Always), which has to end"
 	EndHanging          = "if its log shows that it hangs, delete the Job; activeDeadlineSeconds ends such a Job, and can be set while it runs"
 	StopJob             = FindDeleter + "; to stop the Job, delete or suspend it, not its pods"
 	DeleteByHand        = "delete it, with its pods, if nobody needs it"

@@ -15,6 +15,14 @@ func outputQuote(p *explain.Problem, _ time.Time) quotation {
 	return inQuotes(": ", p.Run.LastLine).at(p.Run.Place)
 }
 
+// errorRepeatedText returns that the log of a container that runs has an error at its end, or has it several times.
+func errorRepeatedText(p *explain.Problem, now time.Time) string {
+	if p.Run.LineSign == meaning.SignUnknown {
+		return phrase("the log of container {container} ends with an error")(p, now)
+	}
+	return phrase("the log of container {container} repeats an error")(p, now)
+}
+
 // waitsQuote returns the line of the log that says what a container waits for.
 func waitsQuote(p *explain.Problem, _ time.Time) quotation {
 	return inQuotes(", as its log says: ", p.Run.Awaited.Line)

@@ -92,7 +92,7 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemPodPending:       {what: slowStartText, quote: slowStartQuote, note: slowStartNote, advice: "find out what the pod is waiting for"},
 	explain.ProblemProcessOOMKilled: {what: processOOMKilledText, note: heldNote},
 	explain.ProblemContainerRetried: {what: containerRetriedText},
-	explain.ProblemErrorRepeated:    {what: phrase("the log of container {container} repeats an error"), quote: outputQuote},
+	explain.ProblemErrorRepeated:    {what: errorRepeatedText, quote: outputQuote},
 	explain.ProblemWaits:            {what: phrase("container {container} waits"), quote: waitsQuote},
 	explain.ProblemErrorHidden:      {what: errorHiddenText, quote: outputQuote},
 	explain.ProblemContainerFailed: {
@@ -150,7 +150,7 @@ func whatClauses(p *explain.Problem, now time.Time, beginning string) []string {
 	quote := of.quote(p, now)
 	clauses := quote.clauses(text, room(beginning))
 	if short := of.short.of(p, now); short != "" && (!quote.whole || len(clauses) > 1) {
-		if more := quote.clauses(short, room(beginning)); saysMore(clauses, text, more, short) {
+		if more := quote.clauses(short, room(beginning)); quotesMore(clauses, text, more, short) {
 			return append(more, of.aside.of(p, now))
 		}
 	}

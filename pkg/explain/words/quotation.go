@@ -134,8 +134,8 @@ func (q quotation) clauses(text string, room int) []string {
 	return []string{text, message}
 }
 
-// saysMore reports whether the clauses of a quotation after a short text have more of it than those after a text.
-func saysMore(clauses []string, text string, short []string, shortText string) bool {
+// quotesMore reports whether the clauses of a quotation after a short text have more of it than those after a text.
+func quotesMore(clauses []string, text string, short []string, shortText string) bool {
 	return len(short) == 1 && (len(clauses) > 1 || len(short[0])-len(shortText) > len(clauses[0])-len(text))
 }
 

@@ -80,13 +80,16 @@ func startsOf(names []string) string {
 	return ContainersText(names) + wording.Form(len(names), " starts", " start")
 }
 
+// maxVolume is the number of characters of a volume's name above which its claim alone names it.
+const maxVolume = 24
+
 // volumeText names the volume, with the candidates for its claim.
 func volumeText(p *explain.Problem) string {
 	text := wording.Join(" ", "its volume", p.Start.Trouble.Volume)
 	switch {
 	case p.Start.Trouble.Volume == "":
 		text = "one of its volumes"
-	case len(p.Start.Claims) == 1 && strings.HasPrefix(p.Start.Trouble.Volume, "pvc-"): // The provisioner has generated the name.
+	case len(p.Start.Claims) == 1 && (strings.HasPrefix(p.Start.Trouble.Volume, "pvc-") || len(p.Start.Trouble.Volume) > maxVolume): // The name is generated, or long.
 		return "the volume of its claim " + p.Start.Claims[0].Name
 	}
 	if p.Start.Trouble.NFS != "" {

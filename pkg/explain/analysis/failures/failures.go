@@ -273,7 +273,7 @@ func (fs *Failures) PodNames() map[string]bool {
 func (fs *Failures) HaveLogs() bool {
 	return slices.ContainsFunc(fs.All, func(f Failure) bool {
 		c := f.Container()
-		return !f.NeverRan() && (c == nil || !c.NeverStarted())
+		return !f.NeverRan() && (c == nil || !c.NeverStarted() && !cause.NeverRan(c.Reason))
 	})
 }
 

@@ -143,7 +143,7 @@ func beforeMain(in *facts.Facts, pod *input.Pod) *explain.Problem {
 	p := &explain.Problem{Blocks: true, Since: explain.TimeOf(m.RunsSince), Container: m.Name, Role: explain.Role{Place: place, PlaceOf: of}}
 	p.Role.Later = pod.Lineup.Names(func(*input.Member) bool { return true })
 	p.Run.Uncounted = !in.RestartsCount()
-	failing := m.Ended && m.ExitCode != 0 && in.FailsRepeatedly(&m.Container)
+	failing := m.Ended && (m.Sidecar || m.ExitCode != 0) && in.FailsRepeatedly(&m.Container)
 	late := isLate(in, pod, m)
 	switch {
 	case m.Sidecar && (failing || late):

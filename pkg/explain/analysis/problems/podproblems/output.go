@@ -3,6 +3,7 @@ package podproblems
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -82,6 +83,9 @@ func InOutput(in *facts.Facts) []explain.Problem {
 			p.Kind, p.MayContinue = explain.ProblemErrorRepeated, true
 			if addOutput(&p, tail); p.Run.Awaited != nil {
 				p.Kind = explain.ProblemWaits
+			} else if p.Run.LastLine == "" && !pod.StartedAt.IsZero() && in.Now.Sub(pod.StartedAt) >= settledIn {
+				p.Run.LastLine, p.Start.Error = lastOfNetwork(tail)
+				p.Run.LineSign = meaning.SignUnknown
 			}
 		case pod.Phase == corev1.PodSucceeded:
 			p.Kind, p.Asked = explain.ProblemErrorHidden, hiding
@@ -103,6 +107,21 @@ func addOutput(p *explain.Problem, tail *input.LogTail) {
 	if a := meaning.AwaitedIn(tail.Lines); p.Run.LastLine == "" && tail.After == 0 && a != nil {
 		p.Run.Awaited, p.Run.LastLine = a, a.Line
 	}
+}
+
+// settledIn is the time after which the last line of a log is no error of a program that begins to look for others.
+const settledIn = 2 * time.Minute
+
+// lastOfNetwork returns the last line of a log that says nothing after it, if the program did not reach a server; "" otherwise.
+func lastOfNetwork(tail *input.LogTail) (string, *meaning.KnownError) {
+	if tail.After > 0 || len(tail.Lines) == 0 {
+		return "", nil
+	}
+	last := tail.Lines[len(tail.Lines)-1:]
+	if known := meaning.KnownErrorIn(unknownCode, last...); known != nil && known.IsOfNetwork() {
+		return cmp.Or(meaning.ErrorIn(last), last[0]), known
+	}
+	return "", nil
 }
 
 // hiddenIn returns the error in the log of a container that succeeded, or "", and what came after it: SignError for nothing, SignNoError

@@ -64,15 +64,17 @@ func startsSlowly(in *facts.Facts, pod *input.Pod) bool {
 	return pod.Phase == corev1.PodPending && !since.IsZero() && in.Now.Sub(since) > startSlack
 }
 
-// triesInVain reports whether the kubelet has failed to start the pod more than once, and said why, or whether what it said is
+// triesInVain reports whether the pod's scheduler, or the kubelet, has failed to place or start the pod more than once, and said why, or whether what it said is
 // decisive. Then it does not matter for how long the pod has been pending.
 func triesInVain(pod *input.Pod, warning func(pod string) *input.Event) bool {
-	if pod.Phase != corev1.PodPending || pod.Node == "" {
+	if pod.Phase != corev1.PodPending {
 		return false
 	}
 	last := warning(pod.Name)
-	if last == nil || last.Reason == "FailedScheduling" {
+	if isScheduling := last != nil && last.Reason == "FailedScheduling"; last == nil || isScheduling != (pod.Node == "") {
 		return false
+	} else if isScheduling { // Other schedulers, such as that of Fargate, may set no condition.
+		return last.Count > 1 && strings.HasSuffix(last.Source, "scheduler")
 	}
 	return last.Count > 1 && givesReason(last) || meaning.IsDecisive(last.Reason, last.Message)
 }
