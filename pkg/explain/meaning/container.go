@@ -287,10 +287,16 @@ func (c *Container) EndAdvice(words string) string {
 		return fmt.Sprintf("have psql in container %s end at its first error (psql -v ON_ERROR_STOP=1): the Job then fails when its work does", c.Name)
 	case curl != "" && !curlFails.MatchString(curl) && httpError.MatchString(words):
 		return fmt.Sprintf("have curl in container %s fail if a server answers with an error (curl --fail-with-body): the Job then fails when its work does", c.Name)
-	case program != "" && strings.Contains(script, program) && pipe.MatchString(script[strings.Index(script, program):]) && !strings.Contains(script, "pipefail"):
+	case program != "" && hasPipe(script, program) && !strings.Contains(script, "pipefail"):
 		return fmt.Sprintf("have the script of container %s end with the exit code of %s, which its pipe drops (set -o pipefail in bash): the Job then fails when its work does", c.Name, program)
 	}
 	return ""
+}
+
+// hasPipe reports whether a script passes the output of a program to another one, whose exit code counts.
+func hasPipe(script, program string) bool {
+	_, rest, calls := strings.Cut(script, program)
+	return calls && pipe.MatchString(rest)
 }
 
 var (

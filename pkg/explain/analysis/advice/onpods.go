@@ -124,13 +124,14 @@ func onContainerLog(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Ad
 	if hangs && p.Since != nil && in.Now.Sub(p.Since.Time) >= words.LongRun {
 		logs = append(advise(words.EndHanging, ""), logs...)
 	}
-	if repeated := onLastLine(in, p); repeated != nil {
+	switch repeated := onLastLine(in, p); {
+	case repeated != nil:
 		logs = append(repeated, logs...)
-	} else if len(p.Role.Servers) > 0 {
+	case len(p.Role.Servers) > 0:
 		logs = append(onServers(in, p.Role.Servers), logs...)
-	} else if p.Run.Exit != nil && p.Run.Exit.ExitCode == 0 {
+	case p.Run.Exit != nil && p.Run.Exit.ExitCode == 0:
 		logs = append(advise(fmt.Sprintf(words.KeepSidecarRunning, p.Container), ""), logs...)
-	} else if p.Role.Probed && p.Run.Exit == nil {
+	case p.Role.Probed && p.Run.Exit == nil:
 		probe := meaning.Ending{Kind: meaning.EndProbe, Container: p.Container, Probe: "startup"}
 		logs = append(advise(probe.Advice(p.Run.ProbeMessage), ""), logs...)
 	}

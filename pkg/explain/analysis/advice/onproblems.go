@@ -111,26 +111,31 @@ func onSource(in *facts.Facts, p *explain.Problem, given []explain.Advice) []exp
 	if text := words.SkipHook(facts.ToolOf(in.Job)); text != "" && p.Kind != explain.ProblemCrashLoop {
 		skip = advise(text, "")
 	}
-	to := ""
-	switch {
-	case isOfCluster(p), p.Kind == explain.ProblemCrashLoop && loopRemedy(in, p).Elsewhere:
+	if isOfCluster(p) || p.Kind == explain.ProblemCrashLoop && loopRemedy(in, p).Elsewhere {
 		return skip
-	case p.Start.Reason == explain.InvalidImageName:
-		to = "to correct the name of the image" + wording.InBrackets(meaning.NameFault(p.Image)) + ", "
-	case p.Kind == explain.ProblemImagePull:
-		to = "to run another image, "
-	case p.Kind == explain.ProblemCrashLoop && !isOfTemplate(in, p):
-		to = "if the cause is in the pod template, "
-	case slices.ContainsFunc(given, func(a explain.Advice) bool { return a.Recreates }): // It says what to change.
-	case p.Kind == explain.ProblemUnschedulable, p.Kind == explain.ProblemPodPending, p.Start.Trouble != nil: // Others may be at fault.
-		to = "if the pod template is at fault, "
 	}
 	if o := facts.OwnerOf(in.Job); o != nil && !hasSource(in) && p.Kind == explain.ProblemImagePull && p.Start.Trouble.IsWrongImage() {
 		out := advise(fmt.Sprintf(words.CorrectImageOf, o.Name), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
 		out[0].OfOwner = true
 		return out
 	}
-	return append(changeSource(in, to), skip...)
+	return append(changeSource(in, sourceClause(in, p, given)), skip...)
+}
+
+// sourceClause returns what the source of the Job is changed for, or on which condition, "" if other advice says so.
+func sourceClause(in *facts.Facts, p *explain.Problem, given []explain.Advice) string {
+	switch {
+	case p.Start.Reason == explain.InvalidImageName:
+		return "to correct the name of the image" + wording.InBrackets(meaning.NameFault(p.Image)) + ", "
+	case p.Kind == explain.ProblemImagePull:
+		return "to run another image, "
+	case p.Kind == explain.ProblemCrashLoop && !isOfTemplate(in, p):
+		return "if the cause is in the pod template, "
+	case slices.ContainsFunc(given, func(a explain.Advice) bool { return a.Recreates }): // It says what to change.
+	case p.Kind == explain.ProblemUnschedulable, p.Kind == explain.ProblemPodPending, p.Start.Trouble != nil: // Others may be at fault.
+		return "if the pod template is at fault, "
+	}
+	return ""
 }
 
 // isOfTemplate reports whether the last end of the container shows that the pod template has to change: its command, or its

@@ -181,17 +181,24 @@ func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	case kueue.QueueMissing, kueue.QueueGone, kueue.NoQueue:
 		command = kubectl(in.Job, "get localqueues.%s", explain.Kueue)
 	case kueue.QueueStopped, kueue.QueueInactive:
-		if command = queue; h.QueueKind == "ClusterQueue" && h.QueueName == "" {
-			command = clusterQueue
-		} else if h.QueueKind == "ClusterQueue" {
-			command = "kubectl describe clusterqueues." + explain.Kueue + " " + shellWord(h.QueueName)
-		}
+		command = stoppedCommand(h, queue, clusterQueue)
 	}
 	out := advise(p.Suspension.Hold.Advice(), command)
 	if p.Suspension.Hold.Kind == kueue.Deactivated {
 		out = append(out, advise(words.ActivateWorkload, kubectl(in.Job, `patch %s %s --type merge -p '{"spec":{"active":true}}'`, kueue.Workloads, shellWord(p.Suspension.Hold.Workload)))...)
 	}
 	return out
+}
+
+// stoppedCommand returns the command that shows the queue that is stopped: one of these two, unless the ClusterQueue is named.
+func stoppedCommand(h *kueue.Hold, queue, clusterQueue string) string {
+	switch {
+	case h.QueueKind != "ClusterQueue":
+		return queue
+	case h.QueueName == "":
+		return clusterQueue
+	}
+	return "kubectl describe clusterqueues." + explain.Kueue + " " + shellWord(h.QueueName)
 }
 
 const (

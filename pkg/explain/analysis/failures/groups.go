@@ -143,15 +143,21 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 			}
 		}
 	}
-	if c.Ending == nil && (c.Error == nil || c.Error.Subject != "" || len(g.Failures) == 1) {
-		c.Place = latest.place(in, c.Error)
-	}
+	c.Place = g.place(in, &c)
 	c.Silent = latest.IsUnexplained(in)
 	g.addRetry(in, &c)
 	c.Indexes = indexset.Of(indexes...).String()
 	c.IndexList = explain.ListIndexes(c.Indexes)
 	c.First, c.Last = explain.TimeOf(g.Failures[len(g.Failures)-1].Pod.FinishedAt), explain.TimeOf(latest.Pod.FinishedAt)
 	return c
+}
+
+// place returns what the program of the latest pod worked on; "" if the others may have failed elsewhere.
+func (g *Group) place(in *facts.Facts, c *explain.Cause) string {
+	if c.Ending != nil || c.Error != nil && c.Error.Subject == "" && len(g.Failures) > 1 {
+		return ""
+	}
+	return g.Failures[0].place(in, c.Error)
 }
 
 // OriginOfCollision returns the Origin if its own words differ: it did not end because of what was there already.
