@@ -132,7 +132,7 @@ func onRun(r *explain.CronJobReport, run *explain.OwnedRun) []explain.Advice {
 		return nil
 	}
 	out := onTemplate(r, run)
-	if run.State == explain.OwnedStalled && !isElsewhere(run) {
+	if fix := run.Fix; run.State == explain.OwnedStalled && fix != nil && (fix.OfTemplate || fix.Recreates || fix.OfOwner) {
 		return append(out, one(words.DeleteOld, kubectl(r, "delete job %s", explain.ShellWord(run.Name)))...)
 	}
 	if run.State == explain.OwnedFailed && r.Next != nil && r.Next.Sub(r.ObservedAt.Time) >= farStart {

@@ -54,6 +54,7 @@ var provisioning = []struct {
 	{lazyregexp.New(`no volume plugin matched|does not support dynamic provisioning`), "create a PersistentVolume that fits claim {claim}, or recreate the claim with a StorageClass whose provisioner makes volumes"},
 	{lazyregexp.New(`secrets? "([^"]+)" not found`), "create Secret {name}, which the parameters of StorageClass {class} name, or correct them (recreate the StorageClass); its provisioner tries again by itself"},
 	{lazyregexp.New(`(?i)no (?:available )?topology found|error getting CSINodes?\b`), "check that the node pods of the CSI driver run, and have registered (kubectl get csinodes), and that allowedTopologies of StorageClass {class} names labels of nodes"},
+	{lazyregexp.New(`(?i)RequestLimitExceeded|throttl|rate ?limit|Error 429|\b429\b`), "wait: the cloud limits the requests of the provisioner of StorageClass {class}, which tries again by itself"},
 	{lazyregexp.New(`(?i)ResourceExhausted|quota|(?:volumes?|storage|disks?) limit|limit ?exceeded|(?:not enough|insufficient|no|out of) (?:free |available |disk )?(?:space|capacity|storage|room|disk|extents)`),
 		"free storage behind StorageClass {class}, or have its quota or capacity raised; or recreate claim {claim} with a smaller size; its provisioner tries again by itself"},
 	{lazyregexp.New(`(?i)PermissionDenied|Unauthenticated|unauthorized|not authorized|forbidden|permission denied|access ?denied|AuthFailure|InvalidClientTokenId|credential|AuthorizationFailed|code: 40[13]\b|Error 40[13]\b`),

@@ -246,7 +246,11 @@ func namedOption(q *Clue, c *Container) string {
 	spoken := strings.NewReplacer("_", " ", "-", " ")
 	for _, m := range optionValue.FindAllStringSubmatch(strings.Join(c.Arguments, " "), -1) {
 		if strings.Contains(strings.ToLower(spoken.Replace(q.Words)), strings.ToLower(spoken.Replace(m[1]))) {
-			return fmt.Sprintf("correct --%s %s in the command or args of container %s", m[1], wording.Shorten(m[2], maxDetail), c.Name)
+			option := "--" + m[1] + " " + wording.Shorten(m[2], maxDetail)
+			if confidential.MatchString(m[1]) {
+				option = "--" + m[1]
+			}
+			return fmt.Sprintf("correct %s in the command or args of container %s", option, c.Name)
 		}
 	}
 	return ""

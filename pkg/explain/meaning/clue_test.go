@@ -80,6 +80,7 @@ func TestErrorOfAServerIsSoughtThere(t *testing.T) {
 		{&c, "ImportError: libcuda.so.1: cannot open shared object file", "", "", "it is then added with the library of its driver by NVIDIA's runtime"},
 		{&c, "ERROR: [039]: HTTP request failed with 403 (Forbidden)", "", "", "have the policy of s3://data (variable BUCKET of container main) allow"},
 		{&c, "no data in file", "", "", ""},
+		{&Container{Name: "main", Arguments: []string{"sync", "--s3-secret-access-key=abcDEF"}}, "Error: S3 secret access key is malformed", "", "", "correct --s3-secret-access-key in the command"},
 		{&only, "server closed the connection unexpectedly", "", "pg", "check whether pg is ready"},
 		{&only, "curl: (22) The requested URL returned error: 503", "", "", "read the log of the server"},
 		{&only, "curl: (22) The requested URL returned error: 503", "GET http://web.shop:80/ returned error: 503", "web.shop:80", "read the log of web.shop:80"},

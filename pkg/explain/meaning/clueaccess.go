@@ -36,7 +36,7 @@ var accessAsks = []ask{
 	{lazyregexp.New(`namespaces \\?"([^"\\]+)\\?" not found`), "create namespace {1} before, or correct its name in {template}"},
 	{lazyregexp.New(`unsupported protocol scheme "([^"]*)"`), "give the program the whole URL of its server, with http:// or https://: {addresses}"},
 	{lazyregexp.New(`(the object has been modified)`), "run it again, or have the command retry or use kubectl patch or apply: another client changed the object between its reading and its writing"},
-	{lazyregexp.New(`(: directory not found$)`), "correct the bucket or the path of {object}, or create what the program copies from it"},
+	{lazyregexp.New(`(?:Failed to (?:copy|sync|ls|lsd)|NOTICE|rclone).*(: directory not found$)`), "correct the bucket or the path of {object}, or create what the program copies from it"},
 	{lazyregexp.New(`(all source directories/files do not exist)`), "mount what it should back up in container {container}, or correct the path in its command or args"},
 	{lazyregexp.New(`(s3:///|gs:///|Invalid bucket name "")`), "give the program the name of the bucket: the variable that should have it is empty, or missing in env of container {container}"},
 	{lazyregexp.New(`push of (\S+) rejected: (?:fetch first|non-fast-forward)`), "have the script take over what others have pushed to the branch (git pull --rebase) before its own push: another run or a person pushed first"},

@@ -349,7 +349,7 @@ var (
 	failedWork = lazyregexp.New(`(?i)\b(?:could ?n[o']t|failed to|unable to|cannot) (?:back ?up|upload|dump|copy|export|restore|migrate|sync|save|archive)\b|\b(?:back-?up|upload|dump|copy|export|restore|migration|sync|snapshot)\b(?: \S+){0,4} (?:has )?failed\b`)
 	worked     = lazyregexp.New(`(?i)\bsuccess|\bsucceeded|\buploaded\b`)
 	// harmless matches what is no failure, or one of something else than the work.
-	harmless = lazyregexp.New(`(?i)\b(?:0|no|not|without|if|unless)\b|metric|traces?\b|spans?\b|telemetry|analytics|sentry|otlp`)
+	harmless = lazyregexp.New(`(?i)\b(?:0|no|without|if|unless)\b|metric|traces?\b|spans?\b|telemetry|analytics|sentry|otlp`)
 )
 
 // FailedWork returns the last line in which a program says that its work failed, "" if there is none, or if it tries again or succeeds after that.

@@ -364,7 +364,7 @@ func partsOf(fields map[string]any) map[string]string {
 			switch {
 			case name == "level":
 				parts[name] = bunyanLevels[value]
-			case (strings.HasSuffix(strings.ToLower(name), "code") || name == "status" && value < 600) && value >= 400 && parts["level"]+parts["severity"] == "" && fields["method"] == nil: // a response of HTTP
+			case (strings.HasSuffix(strings.ToLower(name), "code") || name == "status") && value >= 400 && value < 600 && parts["level"]+parts["severity"] == "" && fields["method"] == nil: // a response of HTTP
 				parts["level"], parts["code of HTTP"] = errorLevels[0], strconv.Itoa(int(value))
 			}
 		case map[string]any:

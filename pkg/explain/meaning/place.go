@@ -14,13 +14,15 @@ import (
 var (
 	// step matches the line in which a tool names the migration that it runs or that failed, and stepDone that of one that is over.
 	step     = lazyregexp.New("^ *Applying ([\\w.]+)\\.\\.\\.(?: *$|Traceback)|\\bRunning upgrade (?:\\S+ )?-> (\\w+)|^Applying migration `([^`]+)`|^Migration name: (\\S+)|[Mm]igration (V\\S+\\.sql) failed|^== \\d+ (\\w+): migrating|^Running Changeset: (\\S+)")
-	stepDone = lazyregexp.New(`^ *Applying \S+\.\.\. OK|^== \d+ \w+: migrated`)
+	stepDone = lazyregexp.New(`^ *Applying \S+\.\.\. OK|^== \d+ \w+: migrated|(?i:successfully (?:applied|finished)|no pending migrations|migrations? (?:complete|applied|finished|done))`)
 	// ofCloud matches what programs say about objects, buckets and repositories in clouds, and ofURL the errors of programs that ask for a URL.
 	ofCloud = lazyregexp.New(`(?i)\baccess ?denied(?:[.:]|exception|$)|\bforbidden\b|NoSuch(?:Bucket|Key)|\b(?:bucket|object|key)\b.* does not exist|An error occurred \(|\bapi error\b|ServiceException|signature we calculated|access key id|request failed with 403|insufficient permission|: directory not found$|unable to open config file|not authorized to perform this operation|\bStat: |not entitled|does not have \S+ access`)
 	ofURL   = lazyregexp.New(`^(curl|wget): `)
 	// ofElse matches errors of others: of a database, the API server, or another service of AWS than S3.
 	ofElse = lazyregexp.New(`\bfor user\b|Error from server|is forbidden: |system:serviceaccount|(?:when calling the|operation error) (?:[A-RT-Z]\w*|S[A-Z]S|S[a-z]\w+)(?: operation|:)`)
 	ofS3   = lazyregexp.New(`when calling the \w*(?:Object|Bucket|Multipart|Part)\w* operation|operation error S3:`)
+	// definitely matches errors that only a storage of objects has.
+	definitely = lazyregexp.New(`(?i)NoSuch(?:Bucket|Key)|bucket|object|\bkey\b|S3|An error occurred \(|signature we calculated|access key id|request failed with 403`)
 	// object matches the address of an object, a bucket or a repository in a cloud, webURL that of a page, and variableIn a variable in a script.
 	object     = lazyregexp.New(`\b(?:s3a?|gs|gcs|b2|abfss?|wasbs?|swift|sftp|rest|azure):(?://|https?://|[\w.-]+/)` + inURL + `*|\bhttps://(?:[\w.-]+\.)?(?:blob\.core\.windows\.net|amazonaws\.com|storage\.googleapis\.com)/` + inURL + `*`)
 	webURL     = lazyregexp.New(`\bhttps?://` + inURL + `+`)
@@ -28,7 +30,9 @@ var (
 	// uri matches the path that pgBackRest asks for.
 	uri = lazyregexp.New(`URI/Query \*\*\*:(?:\\n|\n)\s*(/[^\s\\]+)`)
 	// loginPart matches the user and the password in a URL.
-	loginPart = lazyregexp.New(`//[^/@\s]*@`)
+	loginPart = lazyregexp.New(`//[^/\s]*@`)
+	// secretPath matches a URL whose path may be a secret, as those of hooks are.
+	secretPath = lazyregexp.New(`^(https?://[^/\s]+)/(?:bot\d|services/|hooks?/|webhooks?/|\S*[\w-]{0,32}\d[\w-]{15,}|\S*[\w-]{15,}\d).*`)
 	// commandEnd separates the commands of a script, and beforeCommand matches what may be before the name of one.
 	commandEnd    = lazyregexp.New(`[\n;]|&&|\|\|?|\$\(|\bthen\b|\bdo\b`)
 	beforeCommand = lazyregexp.New(`^(?:[\s(!{]|(?:exec|time|if|while|until|sudo) |\w+=\S* )*`)
@@ -100,7 +104,7 @@ func (q *Clue) object(c *Container) (none peer) {
 			return peer{host: found, place: c.onlyObject().place}
 		}
 	}
-	if found := c.onlyObject(); found.host != "" {
+	if found := c.onlyObject(); found.host != "" && (definitely.MatchString(q.Words) || !strings.HasPrefix(found.host, "bucket ")) {
 		return found
 	}
 	return peer{host: uri.Group(strings.Join(q.Log, "\n"))}
@@ -122,10 +126,11 @@ func (q *Clue) url(c *Container) (found string) {
 		return ""
 	}
 	for _, m := range webURL.FindAllStringSubmatch(c.expanded(c.command(program)), -1) {
-		if text := plainAddress(m[0]); found != "" || strings.Contains(text, "$") {
+		text := plainAddress(m[0])
+		if found != "" || strings.Contains(text, "$") {
 			return ""
 		}
-		found = plainAddress(m[0])
+		found = secretPath.ReplaceAllString(text, "$1")
 	}
 	return found
 }
@@ -133,6 +138,9 @@ func (q *Clue) url(c *Container) (found string) {
 // plainAddress returns an address without what may be secret: a user with a password, and what follows the path.
 func plainAddress(text string) string {
 	text, _, _ = strings.Cut(text, "?")
+	if strings.HasPrefix(text, "abfs") || strings.HasPrefix(text, "wasb") { // container@account
+		return strings.TrimRight(text, ".:")
+	}
 	return strings.TrimRight(loginPart.ReplaceAllString(text, "//"), ".:")
 }
 
@@ -171,7 +179,7 @@ func (c *Container) onlyObject() peer {
 }
 
 // confidential matches commands that may have credentials.
-var confidential = lazyregexp.New(`(?i)pass|token|secret|authorization|key|\s-p\S|@`)
+var confidential = lazyregexp.New(`(?i)pass|token|secret|authorization|key|\s-p\S|\s-[kpu]\s|@`)
 
 // localTool matches the names of tools that work on files and text.
 var localTool = lazyregexp.New(`^(?:date|sed|g?awk|tar|find|grep|sort|cut|head|tail|tr|g?zip|unzip|xargs|expr|bc|dd|split|jq|yq|openssl|base64|envsubst|numfmt|seq|stat|du|df|ps|nc)$`)
@@ -192,7 +200,7 @@ func failedCommand(q *Clue, c *Container) string {
 // expanded returns a text with the values of the variables that the template has.
 func (c *Container) expanded(text string) string {
 	return variableIn.ReplaceAllStringFunc(text, func(reference string) string {
-		if v := c.variable(variableIn.Group(reference)); v != nil && v.Value != "" {
+		if v := c.variable(variableIn.Group(reference)); v != nil && v.Value != "" && !confidential.MatchString(v.Name) {
 			return v.Value
 		}
 		return reference

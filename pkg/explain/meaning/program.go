@@ -159,9 +159,9 @@ var startErrors = []errorRow{
 			{"no such file", lazyregexp.New(`(?i)\bexec user process caused:? "?no such file or directory`), nil},
 		},
 		brief: "interpreter not found",
-		text:  "its script cannot be run: the interpreter in its first line does not exist, as with line ends of Windows (CRLF)",
+		text:  "it cannot be run: the interpreter of its script (as with CRLF line ends) or the loader of its program is missing",
 		advise: func(_ *KnownError, c Container) string {
-			return fmt.Sprintf("save the script that container %s starts with the line ends of Unix (LF) and build image %s again, or use an image with the interpreter that its first line names", c.Name, c.Image)
+			return fmt.Sprintf("save the script that container %s starts with the line ends of Unix (LF) and build image %s again, or use an image with the interpreter that its first line names; a program needs an image with its C library, or to be built without one (static)", c.Name, c.Image)
 		},
 	},
 	{
@@ -289,13 +289,16 @@ func locate(code int32, all []string) (*KnownError, int) {
 	return late, lateAt
 }
 
+// maxLead is the number of lines before an error in which one that it follows from may be: a script may go on after an earlier one.
+const maxLead = 2
+
 // leading returns the error from which a known one in a line follows, with the position of its line; the known one if there is none.
 func leading(code int32, all []string, at int, known *KnownError) (*KnownError, int) {
 	leads := func(r *errorRow) bool { return slices.Contains(r.leads, known.Kind) }
 	if lists.First(programErrors, leads) == nil {
 		return known, at
 	}
-	for i := at - 1; i >= max(0, at-maxErrorLines); i-- {
+	for i := at - 1; i >= max(0, at-maxLead); i-- {
 		if root := knownIn(code, strings.TrimRight(all[i], " \t\r")); root != nil && leads(root.row()) {
 			return root, i
 		}

@@ -153,7 +153,7 @@ var noPassword = lazyregexp.New(`(?i)no password|using password: NO|password mus
 func authenticationAdvice(e *KnownError, c Container) string {
 	text := "check the password, key or token that the container uses, and " + secretsText(c)
 	if len(c.Secrets) == 0 {
-		text = "give container " + c.Name + " credentials that its server accepts, as a variable or a volume from a Secret: its template has none"
+		text = "give container " + c.Name + " credentials that its server accepts, as a variable or a volume from a Secret: its template names no Secret"
 	}
 	if named := c.credentials(); strings.HasPrefix(named, "variable") {
 		text = "check the password, key or token of the program in " + named
@@ -261,7 +261,7 @@ var accessErrors = []errorRow{
 	{
 		kind: ErrorModelMissing,
 		patterns: []errorPattern{
-			{"for url: http", lazyregexp.New(`(?:Repository Not Found|401 Client Error: Unauthorized) for url: https?://huggingface\.co/(?:api/)?(?:models/|datasets/|spaces/)?([^/\s]+?(?:/[^/\s]+?)?)(?:/(?:resolve|revision|tree|raw)/|\.?(?:\s|$))`), nil},
+			{"for url: http", lazyregexp.New(`(?:Repository Not Found|401 Client Error: Unauthorized) for url: https?://huggingface\.co/(?:(?:models/|datasets/|spaces/)?([^/\s]+?(?:/[^/\s]+?)?)/(?:resolve|revision|tree|raw)/|api/(?:models|datasets|spaces)/([^/\s]+?(?:/[^/\s]+?)?)(?:/(?:resolve|revision|tree|raw)/|\.?(?:\s|$)))`), nil},
 			{"valid model identifier", lazyregexp.New(`(\S+) is not a local folder and is not a valid model identifier`), nil},
 		},
 		leads:    []ErrorKind{ErrorAuthentication},

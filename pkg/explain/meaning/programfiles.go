@@ -32,7 +32,7 @@ var fileErrors = []errorRow{
 		kind: ErrorNoSpace,
 		patterns: []errorPattern{
 			{"no space left", lazyregexp.New(`(?i)no space left on device`), nil},
-			{"enospc", lazyregexp.New(`\bENOSPC(?:: no space|$|[^:\w])`), nil},
+			{"enospc", lazyregexp.New(`\bENOSPC(?:: no space|$|[^:\w'"])`), nil},
 			{"quota exceeded", lazyregexp.New(`(?i)disk quota exceeded`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorSharedMemory},
@@ -70,7 +70,7 @@ var fileErrors = []errorRow{
 			{"accessdenied", lazyregexp.New(`\bAccessDeniedException: (/\S+)`), nil},
 			{"sudo chown", lazyregexp.New(`sudo chown -R \d+:\d+ "([^"]+)"`), nil}, // npm
 			{"access to the path", lazyregexp.New(`Access to the path '([^']+)' is denied`), nil},
-			{"accessible", lazyregexp.New(`(?:should|must) be (?:fully )?(?:accessible|readable|writable)[^:/]*(?:: |[ '"])(/[^\s'"]*[^\s'".])`), nil},
+			{"fully accessible", lazyregexp.New(`should be fully accessible[^:/]*: (/[^\s'"]*[^\s'".])`), nil}, // Jenkins
 		},
 		subject: pathInLine,
 		brief:   "permission denied",

@@ -19,7 +19,7 @@ var gpuCases = []gpuCase{
 	{"kernel image", "its program is not built for the GPU of its node", "use an image for container {container} that is built for the GPU of {node} (its compute capability), or have its pods run on nodes with another GPU (nodeSelector nvidia.com/gpu.product); the image is {image}"},
 	{"too old", olderDriver, newerDriver},
 	{"is insufficient", olderDriver, newerDriver},
-	{"library version mismatch", "its node still runs the NVIDIA driver before an update", "have {node} restarted, which loads its new NVIDIA driver, and keep pods with GPUs from it until then (kubectl cordon)"},
+	{"library version mismatch", "its node still runs the NVIDIA driver before an update", "have {node} drained and restarted, which loads its new NVIDIA driver, or use an image without libraries of the driver"},
 	{"unknown error", "its container lost its GPUs", "run the pod again; if that comes back, update NVIDIA's Container Toolkit on {node}: a systemctl daemon-reload there takes the GPUs from containers that run"},
 	{"not yet initialized", "the GPUs of its node are not ready", "look at nvidia-fabricmanager on {node}: GPUs with NVSwitch need it to run, in the version of the driver"},
 	{"device ordinal", "it asks for a GPU that its container does not have", perGPU},

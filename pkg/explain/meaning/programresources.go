@@ -93,7 +93,7 @@ var resourceErrors = []errorRow{
 		named:       "the container runtime of its node does not let it start threads (%s)",
 		text:        "it could start no more processes or threads",
 		advice:      "make the program start fewer threads or processes (such as OMP_NUM_THREADS), or raise the kubelet's limit on them (podPidsLimit)",
-		namedAdvice: "update the container runtime of the node (runc, libseccomp, Docker), whose seccomp profile is older than the C library of the image: it answers clone3 with %s; or use an image with an older base, or seccompProfile Unconfined",
+		namedAdvice: "update the container runtime of the node (runc, libseccomp, Docker), whose seccomp profile is most likely older than the C library of the image: it answers clone3 with %s; or use an image with an older base",
 	},
 	{
 		kind: ErrorBus,

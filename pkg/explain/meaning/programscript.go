@@ -47,7 +47,14 @@ func (q *Clue) lineOfScript(c *Container) string {
 	if len(lines) == 1 || n < 1 || n > len(lines) || strings.TrimSpace(lines[n-1]) == "" {
 		return ""
 	}
-	return fmt.Sprintf("line %d of its script is %s", n, wording.Quoted(wording.Shorten(strings.TrimSpace(lines[n-1]), maxCommand)))
+	line := strings.TrimSpace(lines[n-1])
+	switch name, _, _ := strings.Cut(q.Words[len(scriptLine.FindString(q.Words)):], ":"); {
+	case !strings.Contains(name, " ") && !strings.Contains(line, name): // It is a line of another script, which this one runs.
+		return ""
+	case confidential.MatchString(line):
+		return fmt.Sprintf("the error is in line %d of its script", n)
+	}
+	return fmt.Sprintf("line %d of its script is %s", n, wording.Quoted(wording.Shorten(line, maxCommand)))
 }
 
 // connecting matches the names of variables that say where and as whom a program connects.

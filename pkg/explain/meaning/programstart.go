@@ -63,11 +63,11 @@ func notFoundAdvice(e *KnownError, c Container) string {
 	if path.Ext(e.Subject) == ".sh" {
 		return fmt.Sprintf("check whether image %s has %s, and the interpreter that its first line names: a line end of Windows (CRLF) is a part of that name", c.Image, e.Subject)
 	}
-	if shellPath.MatchString(e.Subject) {
-		return fmt.Sprintf("give the program itself in command of container %s, with each argument as an element of its own, as image %s has no %s; or use the image that was meant, or one with a shell", c.Name, c.Image, e.Subject)
-	}
 	if len(c.Arguments) > 0 && isShell(c.Arguments[0]) && e.Subject != "" && !c.hasArgument(e.Subject) {
 		return fmt.Sprintf("correct %s, which calls %s, or use an image that has it (image %s)", c.scriptText(), wording.Shorten(e.Subject, maxDetail), c.Image)
+	}
+	if shellPath.MatchString(e.Subject) {
+		return fmt.Sprintf("give the program itself in command of container %s, with each argument as an element of its own, as image %s has no %s; or use the image that was meant, or one with a shell", c.Name, c.Image, e.Subject)
 	}
 	return fmt.Sprintf("fix the command of container %s, or use an image that contains it (image %s)", c.Name, c.Image)
 }

@@ -180,7 +180,7 @@ var stateErrors = []errorRow{
 		text:  "the server does not allow its connection",
 		advise: func(e *KnownError, c Container) string {
 			if strings.HasSuffix(e.Subject, "no encryption") {
-				return "have the program connect with TLS (PGSSLMODE or sslmode=require in its URL: " + cmp.Or(c.addresses(), c.credentialsText()) + "), as the server accepts no unencrypted connection of it, or change its rules (pg_hba.conf)"
+				return "have the program connect with TLS (PGSSLMODE or sslmode=require in its URL), if the server accepts no unencrypted connection of it; or " + allowConnection
 			}
 			return allowConnection
 		},
@@ -254,7 +254,7 @@ func objectAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf("create %s, or correct its name, region or endpoint in container %s", cmp.Or(c.object, "the bucket"), c.Name)
 	case strings.HasPrefix(e.Subject, "chart"):
 		return fmt.Sprintf("correct the name of the chart, its version or its repository in container %s: helm search repo lists them; the name of the repository is no part of the chart's where the repository is given by its URL", c.Name)
-	case strings.Contains(strings.ToLower(e.Subject), "key"):
+	case strings.HasPrefix(e.Subject, "Key "), strings.HasPrefix(e.Subject, "The specified key"), strings.Contains(e.Subject, "NoSuchKey"):
 		return fmt.Sprintf("check %s in container %s, and whether what writes the object has run", cmp.Or(c.object, "the key and the bucket"), c.Name)
 	case kind == "role" && c.hasArgument("pg_restore"):
 		return "create the role on the database server, or restore without owners and privileges (pg_restore --no-owner --no-privileges)"

@@ -221,7 +221,7 @@ func ExitAdvice(container, image string, code int32) string {
 	case 132:
 		return fmt.Sprintf("use an image of container %s that is built for the processors of its nodes, or have the pods run on nodes with newer ones; the image is %s", container, image)
 	case 139:
-		return fmt.Sprintf("use another version of the image of container %s, which is %s: its native libraries have the bug, or do not fit the node (processor, GPU driver); in Python, PYTHONFAULTHANDLER=1 in env shows where", container, image)
+		return fmt.Sprintf("use another version of the image of container %s, which is %s: the program or its native libraries have the bug, or do not fit the node (processor, GPU driver); in Python, PYTHONFAULTHANDLER=1 in env shows where", container, image)
 	case 143, 137:
 		return fmt.Sprintf("find out what stopped container %s: a deletion, an eviction, a liveness probe, or a node that shut down or ran low on memory", container)
 	}

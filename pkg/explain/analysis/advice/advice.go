@@ -230,6 +230,9 @@ func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
 		kind, shellWord(name), shellWord(a.Verb), shellWord(a.Resource), subject, where)
 }
 
+// segmentationFault is the exit code of a program that accessed invalid memory, which its log may explain.
+const segmentationFault = 139
+
 // remedy returns advice on an exit code, reason or error, empty without any; known may be nil, and clue has the words of the error.
 func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError, clue *meaning.Clue) meaning.Remedy {
 	switch {
@@ -239,7 +242,7 @@ func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError, clue
 		return known.Remedy(clue, containerOf(in, c))
 	}
 	how, ofShell := clue.Remedy(containerOf(in, c)), meaning.OfExit(c.ExitCode) != nil
-	if text := words.ExitAdvice(c.Name, in.Image(c), c.ExitCode); text != "" && (how.Text == "" || !ofShell) {
+	if text := words.ExitAdvice(c.Name, in.Image(c), c.ExitCode); text != "" && (how.Text == "" || !ofShell && c.ExitCode != segmentationFault) {
 		return meaning.Remedy{Text: text, OfTemplate: ofShell}
 	}
 	return how
