@@ -178,7 +178,7 @@ var stateErrors = []errorRow{
 		brief: "not allowed",
 		named: "%s",
 		text:  "the server does not allow its connection",
-		advise: func(e *KnownError, c Container) string {
+		advise: func(e *KnownError, _ Container) string {
 			if strings.HasSuffix(e.Subject, "no encryption") {
 				return "have the program connect with TLS (PGSSLMODE or sslmode=require in its URL), if the server accepts no unencrypted connection of it; or " + allowConnection
 			}
