@@ -209,7 +209,7 @@ type LogTail struct {
 	Pod, Container string
 	Lines          []string
 	After          int
-	// Repeated is the error that the log repeats at its end, and Step what the program says that it did last, "" if there is none.
+	// Repeated is the error that the end of the log repeats, or "". Step is the last step that the program reports, or "".
 	Repeated, Step string
 	// Whole reports whether Lines is the whole log.
 	Whole bool

@@ -89,10 +89,8 @@ func unboundAdvice(u *Unfit, claims []Claim) string {
 			return fmt.Sprintf("check whether %s is installed: a provisioner of that name, which may be a CSI driver, has to run in the cluster, and its log has errors", c.Provisioner)
 		case noDriver.Group(c.Warning) != "":
 			return fmt.Sprintf(runDriver, cmp.Or(wording.Join(" ", "the CSI driver of StorageClass", c.StorageClass), "its CSI driver"), noDriver.Group(c.Warning))
-		case c.StorageClass != "" && c.warnedAdvice() != "":
-			return c.warnedAdvice()
 		case c.StorageClass != "":
-			return fmt.Sprintf("find out why claim %s is not bound: does its StorageClass %s exist, and does its provisioner run?", c.Name, c.StorageClass)
+			return cmp.Or(c.warnedAdvice(), fmt.Sprintf("find out why claim %s is not bound: does its StorageClass %s exist, and does its provisioner run?", c.Name, c.StorageClass))
 		}
 	}
 	if u.Name != "" {

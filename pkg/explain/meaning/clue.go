@@ -123,7 +123,7 @@ func sentencesIn(text string) (all []string) {
 	return append(all, text[from:])
 }
 
-// ownAdvice returns the sentence in which the program says what to do. If there is none, it returns the program's last hint, or "".
+// ownAdvice returns what the program itself advises: the sentence that says what to do, or else its last hint, or "".
 func (q *Clue) ownAdvice() string {
 	lines, last := append([]string{q.Words}, q.Log[max(0, len(q.Log)-maxAdviceLines):]...), ""
 	for i, line := range lines {

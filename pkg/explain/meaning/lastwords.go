@@ -352,7 +352,7 @@ var (
 	harmless = lazyregexp.New(`(?i)\b(?:0|no|without|if|unless)\b|metric|traces?\b|spans?\b|telemetry|analytics|sentry|otlp`)
 )
 
-// FailedWork returns the last line in which a program says that its work failed, "" if there is none, or if it tries again or succeeds after that.
+// FailedWork returns the last line in which a program reports that its work failed, or "" if it then retries or succeeds.
 func FailedWork(raw []string) string {
 	for i, lines := len(raw)-1, linesOf(raw); i >= 0; i-- {
 		switch text := lines.at(i).text; {

@@ -41,7 +41,7 @@ var (
 // inURL are the characters of a URL in a script or a log.
 const inURL = "[^\\s\"'`,;|&)<>\\\\]"
 
-// StepIn returns the migration that a log says was run last, if it did not end; "" if there is none.
+// StepIn returns the last migration that a log reports as started but not as finished, or "".
 func StepIn(lines []string) string {
 	name := ""
 	for _, line := range lines {
@@ -110,7 +110,7 @@ func (q *Clue) object(c *Container) (none peer) {
 	return peer{host: uri.Group(strings.Join(q.Log, "\n"))}
 }
 
-// about returns the object with the place that names it, "" if there is none.
+// about returns the object and where the template names it, or "".
 func (q *Clue) about(c *Container) string {
 	found := q.object(c)
 	return wording.Shorten(found.host, maxDetail) + wording.InBrackets(found.place)
@@ -207,7 +207,7 @@ func (c *Container) expanded(text string) string {
 	})
 }
 
-// command returns the only command of the container, or of its script, that runs a program; "" if there is none, or several.
+// command returns the command of the container, or of its script, that runs a program, or "" unless there is exactly one.
 func (c *Container) command(program string) (found string) {
 	commands := []string{strings.Join(c.Arguments, " ")}
 	if slices.ContainsFunc(c.Arguments, isShell) {

@@ -101,7 +101,7 @@ func (e *KnownError) IsOfAPIServer() bool { return e.APIServer || apiServer.Matc
 
 // IsOfNetwork reports whether the program did not reach a server.
 func (e *KnownError) IsOfNetwork() bool {
-	return slices.Contains([]ErrorKind{ErrorNameResolution, ErrorConnectionRefused, ErrorNoConnection, ErrorTimeout, ErrorNoRoute}, e.Kind)
+	return e.Kind == ErrorNameResolution || slices.Contains(unreached, e.Kind)
 }
 
 // addressAdvice returns advice on a server by its address, for the formats with and without one.
