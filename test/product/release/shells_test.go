@@ -139,8 +139,10 @@ type terminal struct{ *tmux.Terminal }
 
 func openTerminal(t *testing.T, command string, environment ...string) terminal {
 	t.Helper()
-	// Via env, as tmux sets PATH itself.
-	args := []string{"-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "24", "env", "HOME=" + t.TempDir(), "LC_ALL=C.UTF-8"}
+	// Via env, as tmux sets PATH itself. Without HISTFILE, a bash whose terminal is closed writes its history into the folder
+	// that the test removes at that moment.
+	args := []string{"-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "24", "env", "HOME=" + t.TempDir(), "HISTFILE=",
+		"LC_ALL=C.UTF-8"}
 	args = append(args, environment...)
 	return terminal{tmux.Start(t, time.Minute, append(args, strings.Fields(command)...)...)}
 }
