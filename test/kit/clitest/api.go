@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -80,8 +81,20 @@ func (f *API) Start(address string) {
 // Stop breaks all connections and refuses new ones.
 func (f *API) Stop() {
 	f.DropWatches()
-	f.Server.CloseClientConnections()
-	f.Server.Close()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		f.Server.Close()
+	}()
+	// Close waits for requests, and a client may have connected again before it refused new connections.
+	for {
+		f.Server.CloseClientConnections()
+		select {
+		case <-closed:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
 }
 
 // URL returns the address for a kubeconfig.
