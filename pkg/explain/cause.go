@@ -72,6 +72,8 @@ type Ended struct {
 	// After are the containers that had exited with code 0 when this one, which serves them, was stopped: only its exit code made the
 	// pod fail.
 	After []string `json:"after,omitempty"`
+	// Done are the containers that had exited with code 0 when this one failed by itself.
+	Done []string `json:"done,omitempty"`
 	// MemoryLimit is the memory limit of the container in the latest pod, if the container was OOMKilled and had a limit.
 	MemoryLimit *input.MemoryLimit `json:"memoryLimit,omitempty"`
 	// Ending is the reason for the end of the pods from outside their containers, nil if none is known.

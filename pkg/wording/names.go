@@ -19,6 +19,8 @@ const (
 
 var (
 	url = lazyregexp.New("https?://[^\\s\"'<>()\\[\\]`]+")
+	// address matches a URL with what follows it.
+	address = lazyregexp.New("https?://([^\\s/\"'<>()]+)[^\\s\"'<>()]*?([:,.;]*(?:[\\s\"']|$))")
 	// inCluster matches the domain of a cluster in an address.
 	inCluster = lazyregexp.New(`\.svc\.cluster\.local(:\d|/)`)
 	scheme    = lazyregexp.New(`\bhttps?://`)
@@ -90,4 +92,9 @@ func shortURL(text string) string {
 		last += "?…"
 	}
 	return scheme + "://" + host + "/" + last + text[len(address):]
+}
+
+// hostsOnly leaves the hosts of URLs.
+func hostsOnly(text string) string {
+	return strings.ReplaceAll(address.ReplaceAllString(text, "$1$2"), ": dial tcp: ", ": ")
 }

@@ -2,6 +2,7 @@ package wording
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -64,9 +65,32 @@ var (
 
 func withoutAdvice(text string) string { return strings.TrimSuffix(text, advice.FindString(text)) }
 
-// clauses returns the last clauses of a message that fit, and of its beginning as much as there is room for. It shortens names if that
-// keeps more clauses.
+// clauses returns the last clauses of a message that fit, with the first one if that says what failed.
 func clauses(text string, most int) string {
+	end := ends(text, most)
+	if first := doing.Group(text); first != "" && !strings.Contains(end, first) {
+		_, rest, _ := strings.Cut(text, first+": ")
+		return cmp.Or(withFirst(first, rest, most), end)
+	}
+	return end
+}
+
+// withFirst returns the first clause of a message with the last ones, "" if there is no room for two of these, or if others say more.
+func withFirst(first, rest string, most int) string {
+	most -= utf8.RuneCountInString(first + "… ")
+	for _, reduce := range []func(string) string{shortNames, shortDomains, hostsOnly} {
+		rest = reduce(rest)
+		end := LastClauses(rest, most)
+		if strings.Contains(end, ": ") && fits(end, most) && !specific.MatchString(strings.TrimSuffix(rest, end)) {
+			return first + "… " + end
+		}
+	}
+	return ""
+}
+
+// ends returns the last clauses of a message that fit, and of its beginning as much as there is room for. It shortens names if that
+// keeps more clauses.
+func ends(text string, most int) string {
 	best, count := "", 0
 	for _, reduce := range reductions {
 		if text = reduce(text); fits(text, most) {
@@ -154,6 +178,8 @@ var (
 	dangling = lazyregexp.New(`(?:[\s,:]+(?i:an?|the|to|of|from|for|in|on|at|by|with|and|or|as|that|is|are|was|not|its|this))+$`)
 	// outcome matches a sentence that says what failed, and not why.
 	outcome = lazyregexp.New(`(?i)\bfailed(?: to \w[^:]*(?:: \w+)?)?$|\b(?:error|exception) (?:(?:has )?occurred|encountered)\b[^:]*$|^unhandled (?:error|exception)$`)
+	// doing matches a clause at the beginning that says what failed, without its level.
+	doing = lazyregexp.New(`^(?:(?:[A-Z]{4,}|[Ee]rror|fatal)[: ]+)?((?i:(?:failed|unable) to|could not|cannot|error \w+ing) [a-z][^:"]{12,}): `)
 	// quota matches a list of several resources in the message of an exhausted quota.
 	quota = lazyregexp.New(`\b(requested|used|limited): ([^\s,]+),[^\s,]\S*[^\s,]`)
 )
@@ -221,6 +247,7 @@ func flattened(text string) string {
 func withoutNoise(text string) string {
 	text = between.ReplaceAllString(wrapped.ReplaceAllString(Unwrapped(text), ""), "$1")
 	text = occurred.ReplaceAllString(strings.ReplaceAll(text, "; nested exception is ", ": "), "")
+	text = strings.Join(slices.Compact(strings.Split(text, ": ")), ": ") // Clauses that are there twice.
 	for before := ""; before != text; {
 		before, text = text, dump.ReplaceAllString(text, "…")
 	}

@@ -319,7 +319,7 @@ var makers = []struct {
 }
 
 // absences are the kinds of errors about what an earlier command should have made.
-var absences = []ErrorKind{ErrorCommandNotFound, ErrorFileMissing, ErrorModuleMissing}
+var absences = []ErrorKind{ErrorCommandNotFound, ErrorFileMissing, ErrorModuleMissing, ErrorAuthentication}
 
 // WithoutConsequences returns the lines of a log up to the error of a command, if the container's script went on after that, and ended for
 // lack of what the command should have made; otherwise all lines.
@@ -330,9 +330,9 @@ func (c *Container) WithoutConsequences(code int32, lines []string) []string {
 	}
 	known, at := locate(code, lines)
 	for i := at - 1; i >= 0 && slices.Contains(absences, known.Kind); i-- {
-		isFile := known.Kind == ErrorFileMissing || strings.Contains(known.Subject, "/")
+		isFetched := known.Kind == ErrorFileMissing || known.Kind == ErrorAuthentication || strings.Contains(known.Subject, "/")
 		for _, maker := range makers {
-			if maker.installs != isFile && maker.line.MatchString(lines[i]) && strings.Contains(c.Arguments[last], maker.command) {
+			if maker.installs != isFetched && maker.line.MatchString(lines[i]) && strings.Contains(c.Arguments[last], maker.command) {
 				return lines[:i+1]
 			}
 		}

@@ -35,7 +35,8 @@ func LastLineOf(code int32, lines []string) (string, LineSign) {
 	if i < 0 {
 		return "", SignError
 	}
-	sign := readLine(lines[i]).sign()
+	all := linesOf(lines)
+	sign := all.at(i).sign()
 	complains := func(line string) bool { l := readLine(line); return l.kind != lineEmpty && l.sign() == SignError }
 	if sign == SignNoError && slices.ContainsFunc(lines[max(0, len(lines)-maxCalmLines):], complains) {
 		sign = SignUnknown
@@ -43,7 +44,7 @@ func LastLineOf(code int32, lines []string) (string, LineSign) {
 	if cause.Faults(code) && sign != SignError {
 		return "", SignError
 	}
-	return linesOf(lines).words(i), sign
+	return all.words(i), sign
 }
 
 var (
@@ -107,22 +108,28 @@ const (
 // telling returns the position of LastLine, -1 if there is none: that of the last error, of the one from which it follows, or, if
 // there is none, that of the last of the lines that most likely say why; before a success at the end of the log, only an error counts.
 func telling(raw []string) int {
-	lines, last, plain := linesOf(raw), -1, 0
-	for i := len(raw) - 1; i >= 0; i-- {
-		line := lines.at(i)
-		lines.succeeds = lines.succeeds || line.kind == lineSuccess
+	lines := linesOf(raw)
+	return lines.firstOfBurst(lines.last())
+}
+
+// last returns the position of the line that telling is about.
+func (l *logLines) last() int {
+	last, plain := -1, 0
+	for i := len(l.raw) - 1; i >= 0; i-- {
+		line := l.at(i)
+		l.succeeds = l.succeeds || line.kind == lineSuccess
 		if line.kind == lineSuccess && last >= 0 || plain >= maxPlainLines && line.kind != lineEmpty {
 			return last
 		}
-		isBetter := lines.isBetter(i, last)
+		isBetter := l.isBetter(i, last)
 		switch {
-		case lines.isTitle(i, last):
+		case l.isTitle(i, last):
 			return last
 		case line.kind == lineAlarm && !line.isDetail():
-			if !isBetter && line.isHead(lines.at(last)) {
+			if !isBetter && line.isHead(l.at(last)) {
 				return last // The details of the error say more.
 			}
-			return beneath(lines, i)
+			return beneath(l, i)
 		case line.isElse():
 			plain++
 		case line.kind == lineAlarm && isBetter:
@@ -191,7 +198,7 @@ var (
 		`^(?:[A-Za-z]+\W+)?(?:Error (?:during [\w ]+|executing (?:process|command)\b.*)|\d+ [\w/]+ (?:could not be \w+|failed))\W*$|The requested URL returned error: \d+$|\bafter \d+ (?:attempts|tries|trials|retries)\W*(?:, exiting \S+)?$`)
 	exception = lazyregexp.New(`^[\w.]+(?:Error|Exception)$`)
 	// introduction is before the name of an exception, and className is that name without a message.
-	introduction = lazyregexp.New(`^(?:Exception in thread "[^"]*" |(?:Caused by|Unhandled exception|Uncaught(?: exception)?): ?)?`)
+	introduction = lazyregexp.New(`^(?:Exception in thread "[^"]*" |(?:Caused by|Unhandled exception|Uncaught(?: exception)?): ?|---> )?`)
 	className    = lazyregexp.New(`^[\w.$]*(?:Error|Exception):?$`)
 	bareName     = lazyregexp.New(`\b\w*(?:Error|Exception):?$`)
 	place        = lazyregexp.New(`\bError in [\w ]+ \([^)]*\)$`)
@@ -293,7 +300,7 @@ func Tail(lines []string, n int) (tail []string, after int) {
 			first = min(first, i)
 		}
 	}
-	if last >= 0 && first == last && readLine(lines[last]).sign() == SignNoError {
+	if last >= 0 && first == last && linesOf(lines).at(last).sign() == SignNoError {
 		first = max(0, first-maxHeadLines) // They show whether something failed before.
 	}
 	end := min(first+n, len(lines))
@@ -335,10 +342,11 @@ func lastWords(message string) string {
 // script may expect that.
 func ErrorIn(lines []string) string {
 	at := telling(lines)
-	if at < 0 || readLine(lines[at]).kind != lineAlarm {
+	all := linesOf(lines)
+	if at < 0 || all.at(at).kind != lineAlarm {
 		return ""
 	}
-	if words := linesOf(lines).words(at); !Collides(words) {
+	if words := all.words(at); !Collides(words) {
 		return words
 	}
 	return ""

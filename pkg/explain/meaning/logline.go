@@ -108,11 +108,11 @@ var lineRules = compiled([]lineRule{
 	}, phrases: []string{"errors ignored on restore", " unreachable=", " pass="}}, // pg_restore, Ansible, dbt
 	{kind: lineVague, patterns: []string{
 		`\S+: (?:line )?\d+: \[\[?: `, `Failed: \S*/\S+$`, `(?i:(?:error: )?(?:aborting\b|timed out waiting for the condition\W*$|context (?:deadline exceeded|canceled)$))`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`, `.*\[Server\] Aborting$`, `ERROR \S+\.py$`, `(?:[A-Z]+ +)?\w+ cannot (?:proceed|continue)(?:[.!]|\. Exiting.*)?$`,
-		`error: could not compile `, `\[ERROR\] The build could not read \d+ project`, `ERROR: Could not build wheels for `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure)`,
+		`(?:\[\w+\] )?[\w ]+ (?:contains|has|had) (?:\d+ )?errors?(?:, aborting)?\W*$`, `error: could not compile `, `\[ERROR\] The build could not read \d+ project`, `ERROR: Could not build wheels for `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure)`,
 		`rsync error: .* \(code \d+\) at `, `> Could not resolve all `, `Execution failed for task '`, `A problem occurred \w+ing `,
 		`[\w.:]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`, `bundler: failed to load command`, `[A-Z]\w+ (?:Error|Exception)$`, `FAILURES!$`, `.*\| FAIL \|$`,
 	}, phrases: []string{
-		"adminclient thread has exited", "see above", "see previous", "error messages above", "look above for", "see stack trace", "for the root cause", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by", "migrations canceled", "job did not complete successfully",
+		"adminclient thread has exited", "see above", "see previous", "error messages above", "look above for", "see stack trace", "for the root cause", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by", "migrations canceled", "job did not complete successfully", "refusing to execute subprocess", "resolutionimpossible",
 	}},
 	{kind: lineSuccess, patterns: []string{`(?i:re)?(?i:connected) after\b`}, phrases: []string{"succeeded after", "recovered after"}},
 })
@@ -162,7 +162,9 @@ type logLines struct {
 	succeeds bool
 }
 
-func linesOf(raw []string) *logLines { return &logLines{raw: raw, read: make([]*logLine, len(raw))} }
+func linesOf(raw []string) *logLines {
+	return &logLines{raw: unfolded(raw), read: make([]*logLine, len(raw))}
+}
 
 func (l *logLines) at(i int) *logLine {
 	if l.read[i] == nil {
@@ -197,9 +199,6 @@ func readLine(raw string) *logLine {
 		}
 	case line.kind == linePlain && line.indented:
 		line.kind = lineDetail
-		if m := numbered.FindStringSubmatch(line.text); m != nil {
-			line.kind, line.text = lineAlarm, m[1]
-		}
 	}
 	return line
 }
@@ -246,6 +245,9 @@ var (
 	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\](?:\[[\w.-]+\])?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? (?:[A-Z]{3,4} \d{4} )?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*|\[[a-z]+\d+\]: ?)|^[a-z][\w.-]* +\| `)
 	// logger matches what loggers of Java, Ruby, Python and Chrome write between the time and the message.
 	logger = lazyregexp.New(`^\s*(?:[\w ]+:)?([A-Z]+)(?:: \w+\.py:\d+ - |\s+(?:(?:\d+ --- )?\[[^\]]*\]\s+[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) )|^\[(?:\d+:\d+:)?\d{4}/\d{6}\.\d+:([A-Z]+):\S+\] |^([A-Z]+) \d\d-\d\d \d\d:\d\d:\d\d \[?\S+\.py:\d+\] |^([A-Z]+) [\w.$]+\(\w+\):\d+ - |^\[([A-Z]+) *\]\[[\w.]+ *\] ?|^([A-Z]+) +\| |^\[([A-Z]+) *\] std(?:err|out) `)
+	// prelude matches a level, names in brackets and places in code before a message, and levelIn the level in it.
+	prelude = lazyregexp.New(`^\s*(?:(?:\[(?:[^\]\s]*[\d.:/][^\]\s]*|main|[A-Z]{4,})\]|[A-Z]{4,}|[a-z]\w*(?:\.\w+){2,}|\S+\.(?:go|py|java|rb|js|ts|rs|cc?|cpp|php):\d+\]?)[\s:-]+){2,}`)
+	levelIn = lazyregexp.New(`\b(DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b`)
 	// boxed matches the side of a box of PowerShell.
 	boxed = lazyregexp.New(`^ {4,}\| `)
 	// klog matches the level and the date of a line of klog, and glog the level and the place of a line of TensorFlow.
@@ -256,8 +258,6 @@ var (
 	// failedSQL matches what Liquibase writes after an error, and rejectedPush what git writes about a branch.
 	failedSQL    = lazyregexp.New(` \[Failed SQL: .*$`)
 	rejectedPush = lazyregexp.New(`^! \[(?:remote )?rejected\] +(\S+) -> \S+ \((.*)\)$`)
-	// numbered matches a cause in a list of Rust.
-	numbered = lazyregexp.New(`^\d+: ([\w"'].* \S.*)`)
 	// entry matches a line of a list of names and values.
 	entry = lazyregexp.New(`^[A-Z][\w ]{0,20} : (.+)`)
 	// trailing matches a message with an error after it: in an object of Ruby, or in a field of hclog or klog.
@@ -278,6 +278,9 @@ func unstamped(line string) (text, severity string) {
 	text = line[len(begin):]
 	if m := glog.FindStringSubmatch(text); m != nil {
 		return text[len(m[0]):], klogLevels[m[1]]
+	}
+	if before := prelude.FindString(text); begin != "" && levelIn.MatchString(before) {
+		return text[len(before):], levelIn.Group(before)
 	}
 	if before := logger.FindString(text); before != "" {
 		severity = logger.Group(text)
@@ -352,6 +355,9 @@ func innermost(message string) string {
 	return telltale(message)
 }
 
+// fieldNames are other names of fields, as in the Elastic Common Schema.
+var fieldNames = map[string]string{"log.level": "level", "levelname": "level", "lvl": "level", "error.message": "error", "exception.message": "error"}
+
 // partsOf returns the texts in an object of JSON. A record in it with a message and a level is from another program, and has its
 // own; an error may be an object, too.
 func partsOf(fields map[string]any) map[string]string {
@@ -359,7 +365,8 @@ func partsOf(fields map[string]any) map[string]string {
 	for _, name := range slices.Sorted(maps.Keys(fields)) { // "message" comes after "@message", and wins.
 		switch value := fields[name].(type) {
 		case string:
-			parts[strings.TrimLeft(name, "@")] = value
+			name = strings.TrimLeft(name, "@")
+			parts[cmp.Or(fieldNames[name], name)] = value
 		case float64:
 			switch {
 			case name == "level":

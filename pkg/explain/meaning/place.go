@@ -13,7 +13,7 @@ import (
 
 var (
 	// step matches the line in which a tool names the migration that it runs or that failed, and stepDone that of one that is over.
-	step     = lazyregexp.New("^ *Applying ([\\w.]+)\\.\\.\\.(?: *$|Traceback)|\\bRunning upgrade (?:\\S+ )?-> (\\w+)|^Applying migration `([^`]+)`|^Migration name: (\\S+)|[Mm]igration (V\\S+\\.sql) failed|^== \\d+ (\\w+): migrating|^Running Changeset: (\\S+)")
+	step     = lazyregexp.New("^ *Applying ([\\w.]+)\\.\\.\\.(?: *$|Traceback)|\\bRunning upgrade (?:\\S+ )?-> (\\w+)|^Applying migration `([^`]+)`|^Migration name: (\\S+)|[Mm]igration (V\\S+\\.sql) failed|^== \\d+ (\\w+): migrating|^Running Changeset: (\\S+)|\\bwhile executing migration (\\w+)|^ *(?:Database|Compilation|Runtime) Error in (model \\w+)")
 	stepDone = lazyregexp.New(`^ *Applying \S+\.\.\. OK|^== \d+ \w+: migrated|(?i:successfully (?:applied|finished)|no pending migrations|migrations? (?:complete|applied|finished|done))`)
 	// ofCloud matches what programs say about objects, buckets and repositories in clouds, and ofURL the errors of programs that ask for a URL.
 	ofCloud = lazyregexp.New(`(?i)\baccess ?denied(?:[.:]|exception|$)|\bforbidden\b|NoSuch(?:Bucket|Key)|\b(?:bucket|object|key)\b.* does not exist|An error occurred \(|\bapi error\b|ServiceException|signature we calculated|access key id|request failed with 403|insufficient permission|: directory not found$|unable to open config file|not authorized to perform this operation|\bStat: |not entitled|does not have \S+ access`)
@@ -23,8 +23,9 @@ var (
 	ofS3   = lazyregexp.New(`when calling the \w*(?:Object|Bucket|Multipart|Part)\w* operation|operation error S3:`)
 	// definitely matches errors that only a storage of objects has.
 	definitely = lazyregexp.New(`(?i)NoSuch(?:Bucket|Key)|bucket|object|\bkey\b|S3|An error occurred \(|signature we calculated|access key id|request failed with 403`)
-	// object matches the address of an object, a bucket or a repository in a cloud, webURL that of a page, and variableIn a variable in a script.
+	// object matches the address of an object, a bucket or a repository in a cloud, bucketIn the name of a bucket, webURL the address of a page, and variableIn a variable in a script.
 	object     = lazyregexp.New(`\b(?:s3a?|gs|gcs|b2|abfss?|wasbs?|swift|sftp|rest|azure):(?://|https?://|[\w.-]+/)` + inURL + `*|\bhttps://(?:[\w.-]+\.)?(?:blob\.core\.windows\.net|amazonaws\.com|storage\.googleapis\.com)/` + inURL + `*`)
+	bucketIn   = lazyregexp.New(`\bS3 [Bb]ucket (?:\(([\w.-]+)\)|"([\w.-]+)"|([a-z0-9]+[-.][\w.-]*\w))`)
 	webURL     = lazyregexp.New(`\bhttps?://` + inURL + `+`)
 	variableIn = lazyregexp.New(`\$\{?(\w+)\}?`)
 	// uri matches the path that pgBackRest asks for.
@@ -53,6 +54,9 @@ func StepIn(lines []string) string {
 	}
 	if name == "" {
 		return ""
+	}
+	if strings.HasPrefix(name, "model ") { // of dbt
+		return name
 	}
 	return "migration " + wording.Shorten(name, maxDetail)
 }
@@ -98,6 +102,9 @@ func (q *Clue) object(c *Container) (none peer) {
 	isElse := serverError.MatchString(q.Words) || ofElse.MatchString(q.Words) && !ofS3.MatchString(q.Words) || webURL.MatchString(q.Words) && !object.MatchString(q.Words)
 	if !ofCloud.MatchString(q.Words) || isElse {
 		return none
+	}
+	if name := bucketIn.Group(strings.Join(append(slices.Clone(q.Log), q.Words), "\n")); name != "" {
+		return peer{host: "bucket " + name}
 	}
 	for _, line := range slices.Backward(append(slices.Clone(q.Log), q.Words)) {
 		if found := plainAddress(object.FindString(line)); strings.Contains(found, "/") {

@@ -262,6 +262,7 @@ func LineOfError(code int32, lines []string) int {
 // locate returns the last error with a known meaning, and the position of its line. It prefers an earlier error to one that
 // usually follows from another.
 func locate(code int32, all []string) (*KnownError, int) {
+	all = unfolded(all)
 	var late *KnownError
 	lateAt, after := -1, 0
 	for at := len(all) - 1; at >= max(0, len(all)-maxErrorLines); at-- {
@@ -271,6 +272,7 @@ func locate(code int32, all []string) (*KnownError, int) {
 		case known == nil, follows(all, at), known.row().casual && (after >= maxCasualLines || isAlternative(all, at)):
 		case !known.row().isLate:
 			known, at = leading(code, all, at, known)
+			known, at = firstDenied(all, at, known)
 			known.addAnswer(all[at+1:])
 			known.addAccess(all)
 			return known, at
@@ -280,7 +282,7 @@ func locate(code int32, all []string) (*KnownError, int) {
 		}
 		switch {
 		case stackFrame.MatchString(line):
-		case unknownError.MatchString(line) && !outcome.MatchString(line) && !child.MatchString(line) && readLine(line).kind != lineVague && (known == nil || !known.row().isLate):
+		case unknownError.MatchString(line) && !outcome.MatchString(line) && !child.MatchString(line) && !slices.Contains([]lineKind{lineEmpty, lineVague}, readLine(line).kind) && (known == nil || !known.row().isLate):
 			return late, lateAt
 		default:
 			after++
@@ -355,7 +357,7 @@ func knownError(code int32, line string, rows []errorRow) *KnownError {
 		return nil
 	}
 	named := slices.DeleteFunc(found.match(code, line, lower)[1:], func(s string) bool { return s == "" })
-	known := &KnownError{Kind: found.kind, Subject: strings.Join(named, ":")}
+	known := &KnownError{Kind: found.kind, Subject: strings.TrimSuffix(strings.Join(named, ":"), `"}`)} // The end of a record.
 	if found.subject != nil && known.Subject == "" {
 		line = strings.NewReplacer("ipv4:", "", "ipv6:", "").Replace(ownEnd.ReplaceAllString(line[len(placeInScript.FindString(line)):], "")) // of gRPC
 		if known.Subject = strings.TrimRight(found.subject.Group(line), "."); sourceLine.MatchString(known.Subject) || strings.HasPrefix(known.Subject, "0.0.0.0") {

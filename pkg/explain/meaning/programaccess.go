@@ -22,6 +22,8 @@ type Access struct {
 	// for the whole cluster.
 	Resource string `json:"resource,omitempty"`
 	In       string `json:"in,omitempty"`
+	// Next is the request that was denied after this one: its verb and resource, "" for none.
+	Next string `json:"next,omitempty"`
 }
 
 // denied matches the message of the API server, with its quotes escaped or removed, and that of releases before 1.12.
@@ -93,7 +95,7 @@ func (e *KnownError) addAccess(lines []string) {
 		var other KnownError
 		readAccess(&other, line)
 		all := other.Access
-		if all.Resource = e.Access.Resource; e.Access.Verb != "" && all == e.Access && !slices.Contains(resources, other.Access.Resource) {
+		if all.Resource, all.Next = e.Access.Resource, e.Access.Next; e.Access.Verb != "" && all == e.Access && !slices.Contains(resources, other.Access.Resource) {
 			resources = append(resources, other.Access.Resource)
 		}
 	}
@@ -101,6 +103,24 @@ func (e *KnownError) addAccess(lines []string) {
 		a.Resource = strings.Join(resources, ",")
 		e.describeAccess(a)
 	}
+}
+
+// firstDenied returns the first of several requests of the same user that the API server denied shortly one after the other, with the
+// position of its line: what a program tries next often only stands in for it.
+func firstDenied(all []string, at int, known *KnownError) (*KnownError, int) {
+	last := &known.Access
+	for first, i := at, at-1; i >= max(0, first-maxPlainLines) && last.HasRule(); i-- {
+		other := KnownError{Kind: known.Kind}
+		readAccess(&other, all[i])
+		if a := &other.Access; a.HasRule() && a.User == last.User && a.Account == last.Account && a.Namespace == last.Namespace {
+			first = i
+			if a.Verb != last.Verb || a.In != last.In {
+				a.Next = last.Verb + " " + last.resources()
+				known, at = &other, i
+			}
+		}
+	}
+	return known, at
 }
 
 // describeAccess sets the request that was denied, and the subject.
@@ -211,6 +231,7 @@ func readUnauthorized(e *KnownError, line string) {
 	if text := readLine(line).text; e.Subject == "" && strings.HasSuffix(text, onlyUnauthorized) {
 		e.Subject = lastWords(text)
 	}
+	e.Subject = strings.TrimRight(e.Subject, ":")
 	if m := cloudCall.FindStringSubmatch(line); m != nil {
 		e.Subject = wording.Join(": ", wording.Join(" to ", m[1], m[2]), cmp.Or(m[4], "a request")+" fails with "+m[3])
 	}

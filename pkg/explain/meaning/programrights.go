@@ -47,7 +47,8 @@ func forbiddenAdvice(e *KnownError, c Container) string {
 	case a.User == anonymous:
 		return c.tokenAdvice()
 	}
-	return fmt.Sprintf("allow %s to %s %s%s with %s, or %s", who, a.Verb, a.resources(), where, role, or)
+	text := fmt.Sprintf("allow %s to %s %s%s with %s, or %s", who, a.Verb, a.resources(), where, role, or)
+	return wording.Join("; the next refusal in the log is to ", text, a.Next)
 }
 
 // defaultAccount is the ServiceAccount of pods that name none.

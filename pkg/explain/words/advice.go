@@ -106,6 +106,7 @@ const (
 	ShowExitCode         = "have the command of container %s end with the exit code of its program, without %s: the Job then fails when its program does"
 	ReadSidecarLog       = "read the log of sidecar %s, too, which may have the cause"
 	ReadLogOf            = "read the log of container %s"
+	CheckDone            = "check whether the work of %s is complete: a rerun or the next attempt does it again"
 	FixStart             = "if its pods start on other nodes, see what the container runtime logs on this one; otherwise correct command, volumeMounts or securityContext of container %s, whichever the message is about"
 )
 

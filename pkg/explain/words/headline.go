@@ -84,15 +84,18 @@ func openSummary(a *Answer, one bool) string {
 
 // CauseSentence returns the cause with what says more about it, and how a retry failed.
 func CauseSentence(c *explain.Cause) string {
-	return joined(append(causeClauses(c), retryClauses(c)...))
+	return joined(append(causeClauses(c), moreClauses(c)...))
 }
 
-// retryClauses says how a retry failed if an earlier attempt was the reason.
-func retryClauses(c *explain.Cause) []string {
-	if c.Retry == "" {
-		return nil
+// moreClauses says how a retry failed if an earlier attempt was the reason, and which containers of the pod had succeeded before.
+func moreClauses(c *explain.Cause) (all []string) {
+	if c.Retry != "" {
+		all = inQuotes(": ", c.Retry).clauses("the latest retry failed differently", room(""))
 	}
-	return inQuotes(": ", c.Retry).clauses("the latest retry failed differently", room(""))
+	if len(c.Done) > 0 {
+		all = append(all, ContainersText(c.Done)+" had succeeded before")
+	}
+	return all
 }
 
 // causeClauses return the cause with the message of the program, or of the component that ended the pod, or with its

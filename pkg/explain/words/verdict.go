@@ -233,7 +233,7 @@ func openClauses(a *Answer, state, numbers string) []string {
 		beginning += ": "
 	}
 	why := mostlyClauses(a.Mostly, beginning)
-	if len(why) == 1+len(retryClauses(a.Mostly.Cause)) && utf8.RuneCountInString(why[0]) <= room(beginning) {
+	if len(why) == 1+len(moreClauses(a.Mostly.Cause)) && utf8.RuneCountInString(why[0]) <= room(beginning) {
 		why[0] = beginning + why[0]
 		return append(why, wording.Join(", ", "so far, "+numbers, retries))
 	}
@@ -384,7 +384,7 @@ func mostlyClauses(m *Mostly, beginning string) []string {
 			text = of + ": " + text
 		}
 	}
-	return append(quote.clauses(text, room(beginning)), retryClauses(c)...)
+	return append(quote.clauses(text, room(beginning)), moreClauses(c)...)
 }
 
 func progressText(p *Progress) string {

@@ -48,7 +48,7 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 	case in.Decision.Outcome == reconcile.OutcomeComplete:
 		out = appendNew(out, onSuccess(in, failed, v))
 	case in.Decision.Failing() || in.Job.Status.Failed > 0 || len(failed.All) > 0 && !in.Finished():
-		out = appendNew(out, onFailures(in, failed, v, options))
+		out = appendNew(appendNew(out, onFailures(in, failed, v, options)), onDone(in, failed.Example))
 		if !options.IsNarrow() {
 			out = appendNew(out, onLimit(in, failed, v))
 		}

@@ -18,6 +18,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
+// onDone returns advice on the work of containers that had succeeded before one failed.
+func onDone(in *facts.Facts, f *failures.Failure) []explain.Advice {
+	if f == nil || len(f.Done(in)) == 0 || len(f.AfterSuccess(in)) > 0 {
+		return nil
+	}
+	return advise(fmt.Sprintf(words.CheckDone, words.ContainersText(f.Done(in))), "")
+}
+
 // needsRetry reports whether the failed Job lacks completions that no retry and no owner will run.
 func needsRetry(in *facts.Facts, f *explain.Family) bool {
 	if in.Decision.Outcome != reconcile.OutcomeFailed || !in.RelativesRead || in.Job.DeletionTimestamp != nil || in.ManagingOwner() != nil {

@@ -56,9 +56,17 @@ func (f *Failure) Others() []*input.Container {
 
 // AfterSuccess returns the containers with work of their own that had all exited with code 0 when a signal ended the failed container;
 // nil if it failed in another way.
-func (f *Failure) AfterSuccess(in *facts.Facts) (done []string) {
+func (f *Failure) AfterSuccess(in *facts.Facts) []string {
+	if c := f.Container(); c == nil || !facts.IsStopped(c) {
+		return nil
+	}
+	return f.Done(in)
+}
+
+// Done returns the containers with work of their own that had all exited with code 0 when the failed one ended.
+func (f *Failure) Done(in *facts.Facts) (done []string) {
 	c := f.Container()
-	if c == nil || c.Init || c.Before || f.Consequence || f.Ending() != nil || f.Pod.Deleting || f.Pod.Disruption != "" || !facts.IsStopped(c) || len(f.Others()) > 0 {
+	if c == nil || c.Init || c.Before || f.Consequence || f.Ending() != nil || f.Pod.Deleting || f.Pod.Disruption != "" || len(f.Others()) > 0 {
 		return nil
 	}
 	for i := range f.Pod.Containers {

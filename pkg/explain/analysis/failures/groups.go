@@ -208,5 +208,7 @@ func (g *Group) addExits(in *facts.Facts, c *explain.Cause) {
 	}
 	if c.After = g.Failures[0].AfterSuccess(in); len(c.After) > 0 {
 		c.Text, c.Meaning = c.Text+words.AfterText(c.After), words.OnlyItsExit
+	} else {
+		c.Done = g.Failures[0].Done(in)
 	}
 }

@@ -1,0 +1,114 @@
+package meaning
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// blocks are the errors that programs write in several lines, with what they say in one.
+var blocks = []struct {
+	lines *lazyregexp.Regexp
+	text  func(m []string) string
+}{
+	{ // npm, which only has fields
+		lazyregexp.New(`^npm (?:ERR!|error) code (?:EACCES|EPERM)\nnpm \S+ syscall (\w+)\nnpm \S+ path (.+)`),
+		func(m []string) string { return "npm error EACCES: permission denied, " + m[1] + " '" + m[2] + "'" },
+	},
+	{ // an exception of .NET that says what failed, and the innermost one
+		lazyregexp.New(`^\s*((?:Unhandled exception\. )?[\w.]+(?: \(\w+\))?: .*["'\d].*[^.)\n])(?:\n\s*---> .*)*\n\s*---> (?:[\w.+]+(?: \(\w+\))?: )?(.+)`),
+		func(m []string) string { return joinCause(m[1], m[2]) },
+	},
+	{ // Rust, with a list of causes
+		lazyregexp.New(`^(?:(\S.*)\n\n?Caused by:\n *(?:0: )?|Error: ?\n *0: )(\S.*(?:\n  .*)*)`),
+		causeList,
+	},
+	{ // Terraform, with the message of its backend
+		lazyregexp.New(`^│ (Error: .+)\n(?:[│ ]*\n)?│ Error message: (.+(?:\n│ [a-z].*)*)`),
+		func(m []string) string { return m[1] + ": " + strings.ReplaceAll(m[2], "\n│", "") },
+	},
+	{ // Symfony, which wraps within words
+		lazyregexp.New(`^  (\S.{56,}\S)  \n((?:  \S.{56,}\S  \n)*)  (\S.*)`),
+		func(m []string) string {
+			return m[1] + strings.NewReplacer("  \n  ", "", "  \n", "").Replace(strings.TrimPrefix(m[2], "  ")) + strings.TrimSpace(m[3])
+		},
+	},
+}
+
+// maxBlockLines is the maximum number of the lines of a block.
+const maxBlockLines = 12
+
+// unfolded returns the lines of a log with each error that stands in several of them in the place of its first line; the others of
+// these are empty.
+func unfolded(raw []string) []string {
+	lines := raw
+	for i := range raw {
+		if !mayBegin(lines[i], strings.Join(lines[i+1:min(len(raw), i+3)], "\n")) {
+			continue
+		}
+		text := strings.Join(lines[i:min(len(raw), i+maxBlockLines)], "\n")
+		for b := range blocks {
+			if m := blocks[b].lines.FindStringSubmatch(text); m != nil {
+				if &lines[0] == &raw[0] {
+					lines = slices.Clone(raw)
+				}
+				lines[i] = blocks[b].text(m)
+				clear(lines[i+1 : i+1+strings.Count(m[0], "\n")])
+				break
+			}
+		}
+	}
+	return lines
+}
+
+// mayBegin reports whether a line before these may begin a block: a search for words costs less than a regular expression.
+func mayBegin(line, next string) bool {
+	return strings.HasPrefix(line, "npm ") || strings.HasPrefix(line, "Error:") || strings.HasSuffix(line, "  ") ||
+		strings.Contains(next, "---> ") || strings.Contains(next, "Caused by:") || strings.Contains(next, "Error message:")
+}
+
+var (
+	// numberedCause matches the number of a cause in a list, and codeMark a line of code, or a mark below it.
+	numberedCause = lazyregexp.New(`^ +\d+: `)
+	codeMark      = lazyregexp.New(`^\s*(?:\d+ )?\|`)
+)
+
+// causeList returns an error with its causes, the last one with its last line.
+func causeList(m []string) string {
+	lines, detail := strings.Split(m[2], "\n"), ""
+	text := lines[0]
+	if !outcome.MatchString(m[1]) { // Otherwise its causes say more.
+		text = joinCause(m[1], text)
+	}
+	for _, line := range lines[1:] {
+		switch number := numberedCause.FindString(line); {
+		case number != "":
+			text, detail = joinCause(text, line[len(number):]), ""
+		case !codeMark.MatchString(line):
+			detail = strings.TrimSpace(line)
+		}
+	}
+	return joinCause(text, detail)
+}
+
+// joinCause returns an error with its cause, if it does not have that already.
+func joinCause(text, why string) string {
+	if strings.Contains(text, why) {
+		return text
+	}
+	return wording.Join(": ", text, why)
+}
+
+// firstOfBurst returns the position of the first of the errors of the same program that directly precede the one at a position.
+func (l *logLines) firstOfBurst(at int) int {
+	if at < 0 || l.at(at).kind != lineAlarm {
+		return at
+	}
+	program := programName.Group(l.at(at).text)
+	for at > 0 && program != "" && !hasAny(program, errorWords) && !hasAny(program, failures) && l.at(at-1).isSpecific() && programName.Group(l.at(at-1).text) == program {
+		at--
+	}
+	return at
+}
