@@ -20,9 +20,9 @@ type Clue struct {
 // the status of a response, or a server that fails. What a program itself advises is better than one of the weakClues.
 var (
 	clues = []func(*Clue, *Container) Remedy{
-		inTemplate(namedField), inTemplate(otherUser), askedVault, askedAccess, brokenCode, inTemplate(wrongValue), askedFor, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, askedLate,
+		inTemplate(namedField), inTemplate(otherUser), askedVault, askedAccess, brokenCode, inTemplate(unexpanded), askedFor, inTemplate(refusedOption), inTemplate(wrongWord), knownWords, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, askedLate,
 	}
-	weakClues = []func(*Clue, *Container) Remedy{inTemplate(namedValue), inTemplate(undefinedInScript), namedServer, faultyCode, inTemplate(failedCommand)}
+	weakClues = []func(*Clue, *Container) Remedy{inTemplate(failedCommand), inTemplate(namedWord), inTemplate(listedVariable), inTemplate(undefinedInScript), inTemplate(unfitSetting), namedServer, faultyCode}
 )
 
 // inTemplate returns a clue whose advice is about the pod template.
@@ -30,26 +30,32 @@ func inTemplate(advise func(*Clue, *Container) string) func(*Clue, *Container) R
 	return func(q *Clue, c *Container) Remedy { return Remedy{Text: advise(q, c), OfTemplate: true} }
 }
 
-// Remedy returns advice on the error, with what the program itself advises; nothing if the error names nothing of the template and the
-// program advises nothing.
-func (q *Clue) Remedy(c Container) Remedy {
+// Remedy returns advice on the error, with what the program itself advises, and where the template has a word of the error; nothing if the
+// error names nothing of the template and the program advises nothing.
+func (q *Clue) Remedy(c Container) (out Remedy) {
 	if q.Words == "" {
-		return Remedy{}
+		return out
 	}
-	own, all := q.ownAdvice(), clues
-	if own == "" {
+	own, all := q.ownAdvice(&c), clues
+	if own.clause == "" {
 		all = slices.Concat(clues, weakClues)
 	}
 	for _, clue := range all {
-		if out := clue(q, &c); out.Text != "" {
-			out.Text = wording.Join("; its log advises: ", wording.Join("; ", out.Text, q.lineOfScript(&c)), own)
-			return out
+		if out = clue(q, &c); out.Text != "" {
+			break
 		}
 	}
-	if own == "" {
-		return Remedy{}
+	switch {
+	case out.Text != "":
+		out.Text = own.beside(wording.Join("; ", out.Text, q.originBeside(out.Text, &c), q.lineOfScript(&c)))
+	case own.clause != "":
+		text := "do what its log advises: " + own.text("")
+		out = Remedy{Text: wording.Join("; ", text, q.originBeside(text, &c), q.lineOfScript(&c)), OfTemplate: own.place != ""}
 	}
-	return Remedy{Text: "do what its log advises: " + own}
+	if accepts := q.accepted(); accepts != "" && out.Text != "" {
+		out.Text += "; its log has what it accepts: " + wording.Quoted(accepts)
+	}
+	return out
 }
 
 // Remedy returns advice on the error; q has its words and its log.
@@ -67,7 +73,11 @@ func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
 	if slices.Contains(local, e.Kind) && serverError.MatchString(q.Words) { // The server has no space, or no memory.
 		return failedServer(q, &c)
 	}
-	return Remedy{Text: wording.Join("; ", wording.Join("; ", e.Advice(c), q.Other(e, c)), q.lineOfScript(&c)), OfTemplate: e.IsOfTemplate() || e.ofToken(&c), Elsewhere: e.IsElsewhere() && !e.ofToken(&c)}
+	text := wording.Join("; ", e.Advice(c), q.Other(e, c), q.lineOfScript(&c))
+	if own := q.adviceOn(e, &c); text != "" {
+		text = own.beside(text)
+	}
+	return Remedy{Text: text, OfTemplate: e.IsOfTemplate() || e.ofToken(&c), Elsewhere: e.IsElsewhere() && !e.ofToken(&c)}
 }
 
 // Other returns advice on the words of a log if they are about another error than the known one, which is decisive: a command that does
@@ -82,68 +92,13 @@ func (q *Clue) Other(known *KnownError, c Container) string {
 	return ""
 }
 
-var (
-	// hint matches a sentence in which a program says what to do.
-	hint = lazyregexp.New(`^(?i:(?:hint|suggestion|tip|solution|remedy|resolution): |(?:please|alternatively|you (?:can|may|must|need to|should|have to)|to \w+(?: \w+){0,6}, (?:call|run|use|set)|to (?:fix|resolve|solve|avoid|enable|disable|ignore|override|use|update)|either|try|consider|make sure|ensure|did you (?:mean|forget)|if you (?:choose|want|wish|need|intend|trust))\b)`)
-	// definite matches what a reader can do at once: an option, a variable, a command in quotes, or a verb that changes something.
-	definite = lazyregexp.New("(?:^|[\\s'\"(=])--[a-z][\\w-]+|\\b[A-Z]{2,}_[A-Z0-9_]+\\b|`[^`]+`|'[\\w./-]+ [^']+'|(?i:\\b(?:set|specify|provide|install|enable|disable|mount|grant|upgrade|create|increase|raise|remove|delete|rename)\\b)")
-	// labeled matches the label of advice, which needs no verb that changes something.
-	labeled = lazyregexp.New(`^(?i:hint|suggestion|solution|remedy|resolution): `)
-	// idle matches advice on reading or reporting.
-	idle = lazyregexp.New(`(?i)--?help\b|\bmore (?:info|detail)|\breport\b|\bbug\b|\bissues?\b|documentation|\bdocs\b|https?://|stack ?trace|debug|verbose|contact|support|complete log|--upgrade pip|\bnotice\b|again later|\bcheck (?:your|the) (?:PATH|log)`)
-	// errorPrefix matches the level before a message.
-	errorPrefix = lazyregexp.New(`^(?i:fatal|error|panic|exception)\W+ `)
-	// sentenceEnd separates the sentences of a line.
-	sentenceEnd = lazyregexp.New(`[.;!] +|, (?:or|and) (?:try|set|use) `)
-)
-
-// The number of lines at the end of a log that are searched for the program's advice, and the maximum length of a quoted sentence.
-const (
-	maxAdviceLines = 12
-	maxAdvice      = 120
-)
-
-// firstText returns the first line that has more than a frame.
-func firstText(lines []string) string {
-	for _, line := range lines {
-		if text := strings.Trim(line, " \t│|"); text != "" {
-			return text
-		}
+// knownWords is the clue of a casual error that is too far from the end of the log to be the known one.
+func knownWords(q *Clue, c *Container) Remedy {
+	const anyCode = 1
+	if e := knownIn(anyCode, q.Words); e != nil && e.row().casual {
+		return Remedy{Text: e.Advice(*c), OfTemplate: e.IsOfTemplate(), Elsewhere: e.IsElsewhere()}
 	}
-	return ""
-}
-
-// sentencesIn returns the sentences of a line.
-func sentencesIn(text string) (all []string) {
-	from := 0
-	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
-		all = append(all, text[from:at[0]])
-		from = at[1]
-	}
-	return append(all, text[from:])
-}
-
-// ownAdvice returns what the program itself advises: the sentence that says what to do, or else its last hint, or "".
-func (q *Clue) ownAdvice() string {
-	lines, last := append([]string{q.Words}, q.Log[max(0, len(q.Log)-maxAdviceLines):]...), ""
-	for i, line := range lines {
-		text := strings.TrimSpace(readLine(line).text)
-		if strings.HasSuffix(text, ":") && i > 0 { // The command is in the next line.
-			text += " " + firstText(lines[i+1:])
-		}
-		for _, sentence := range sentencesIn(text) {
-			sentence = strings.Trim(errorPrefix.ReplaceAllString(sentence, ""), " -*•>|│.")
-			quoted := wording.Quoted(wording.Shorten(sentence[len(labeled.FindString(sentence)):], maxAdvice))
-			switch {
-			case idle.MatchString(sentence), unfinished.MatchString(sentence):
-			case hint.MatchString(sentence) && definite.MatchString(sentence):
-				return quoted
-			case labeled.MatchString(text):
-				last = quoted
-			}
-		}
-	}
-	return last
+	return Remedy{}
 }
 
 // askedFor is the clue of a phrase, and askedLate that of one that says less than other clues.
@@ -228,13 +183,30 @@ func fileIn(words string, c *Container) (file string) {
 }
 
 // options matches options.
-var options = lazyregexp.New(`(?:^|[\s'"=(\x60])(--?[A-Za-z][\w-]*)`)
+var options = lazyregexp.New(`(?:^|[\s'"=(\x60])(--?[A-Za-z][\w-]*(?:\.[\w-]+)*)`)
 
 // optionValue matches options of several words, and their values.
 var optionValue = lazyregexp.New(`--([a-z]\w*(?:[-_]\w+)+)[= ]([^\s-]\S*)`)
 
 // notAccepted matches what programs say about options that they do not know.
 var notAccepted = lazyregexp.New(`(?i)\b(?:unknown|unrecognized|unexpected|invalid|unsupported|not recognized)\b`)
+
+var (
+	// unknownOption matches what programs say about an option that they do not know, and neededOption what they say about one that they need.
+	unknownOption = lazyregexp.New(`(?i)\b(?:unknown|unrecognized|unexpected|unsupported) (?:\w+ )?(?:option|flag|argument)(?:s|\(s\))?:? ["'\x60]?(-.+)|["']?\b([a-z][\w-]*)["']? is not a (?:recognized|known|valid) (?:option|flag)`)
+	neededOption  = lazyregexp.New(`(?i)(?:\bmissing|\brequires?|\brequired|\bmust (?:provide|specify|set))\b[^;]*?(--[a-z][\w-]+)|(--[a-z][\w-]+)\W[^;]*\b(?:missing|required|must be (?:set|provided|specified|given))\b`)
+)
+
+// refusedOption is the clue of an option that the program does not know, or that it needs.
+func refusedOption(q *Clue, c *Container) string {
+	if m := unknownOption.FindStringSubmatch(q.Words); m != nil {
+		return usageAdvice(&KnownError{Subject: m[1] + prefixed("--", m[2])}, *c)
+	}
+	if m := neededOption.FindStringSubmatch(q.Words); m != nil && !c.hasArgument(m[1]+m[2]) {
+		return fmt.Sprintf("give container %s the option %s in its command or args, which its program needs", c.Name, m[1]+m[2])
+	}
+	return ""
+}
 
 // namedOption is the clue of an option in the command of the container.
 func namedOption(q *Clue, c *Container) string {
@@ -243,15 +215,23 @@ func namedOption(q *Clue, c *Container) string {
 			return usageAdvice(&KnownError{Subject: m[1]}, *c)
 		}
 	}
+	if option := c.spokenOption(q.Words); option != "" {
+		return fmt.Sprintf("correct %s in %s", option, c.inArguments())
+	}
+	return ""
+}
+
+// spokenOption returns an option of several words that a text names in any spelling, with its value unless that may be secret; "" without one.
+func (c *Container) spokenOption(text string) string {
 	spoken := strings.NewReplacer("_", " ", "-", " ")
 	for _, m := range optionValue.FindAllStringSubmatch(strings.Join(c.Arguments, " "), -1) {
-		if strings.Contains(strings.ToLower(spoken.Replace(q.Words)), strings.ToLower(spoken.Replace(m[1]))) {
-			option := "--" + m[1] + " " + wording.Shorten(m[2], maxDetail)
-			if confidential.MatchString(m[1]) {
-				option = "--" + m[1]
-			}
-			return fmt.Sprintf("correct %s in the command or args of container %s", option, c.Name)
+		if !strings.Contains(strings.ToLower(spoken.Replace(text)), strings.ToLower(spoken.Replace(m[1]))) {
+			continue
 		}
+		if confidential.MatchString(m[1]) {
+			return "--" + m[1]
+		}
+		return "--" + m[1] + " " + wording.Shorten(m[2], maxDetail)
 	}
 	return ""
 }
@@ -319,23 +299,6 @@ func namedServer(q *Clue, c *Container) Remedy {
 		return Remedy{Text: "check whether the server runs that the program has from " + c.configurationText() + ", and whether NetworkPolicies and firewalls let the pod reach it"}
 	}
 	return Remedy{Text: "check whether the program reaches its server, and whether that was ready when the Job started: " + wording.Enumerate(names[:min(len(names), maxSecrets)], "or")}
-}
-
-// values matches words that may be values: hosts, addresses, names of several parts, and what is in quotes.
-var values = lazyregexp.New(`["'\x60“]([\w][\w.:/@-]{3,60})["'\x60”]|\b([a-z][\w-]*(?:\.[\w-]+)+(?::\d+)?)\b|\b([A-Z][a-z]+(?:[A-Z][a-z]+)+|[a-z]\w*(?:[-/]\w+)+)\b`)
-
-// namedValue is the clue of a word that is the value of a variable, or an argument.
-func namedValue(q *Clue, c *Container) string {
-	for _, m := range values.FindAllStringSubmatch(q.Words, -1) {
-		word := m[1] + m[2] + m[3]
-		if name := c.variableWith(word); name != "" {
-			return fmt.Sprintf("correct %s, if it is wrong, in variable %s of container %s", wording.Shorten(word, maxDetail), name, c.Name)
-		}
-		if c.hasArgument(word) {
-			return fmt.Sprintf("correct %s, if it is wrong, in the command or args of container %s", wording.Shorten(word, maxDetail), c.Name)
-		}
-	}
-	return ""
 }
 
 // Kinds of errors: a change of the pod template resolves those ofTemplate, and most likely not those elsewhere. The local ones are about the

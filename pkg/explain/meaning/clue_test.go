@@ -33,12 +33,12 @@ func TestUnknownErrorIsConnectedWithThePodTemplate(t *testing.T) {
 		{`PUT "https://db.prod/x": HTTP 503`, "read the log of db.prod", false},
 		{"status code: 401", "check the credentials that the server does not accept: variable DB_PASSWORD (key password of Secret db) of container main", false},
 		{`error parsing config: yaml: line 3: did not find expected key`, "it comes from volume config (ConfigMap app) at /etc/app", false},
-		{`no matches for kind "ServiceMonitor" in version "monitoring.coreos.com/v1"`, "install what defines ServiceMonitor", false},
+		{`no plans for "x:/sql"`, "check “/sql”, which comes from --dir in the command or args of container main", true},
 		{"permission denied for schema public", "grant it to the user with which container main logs in", false},
 		{`Error from server (NotFound): secrets "x" not found`, "create x (secrets) in the namespace where the program looks for it", false},
 		{"it broke", "set SCHEMA in env of container main, unless its image does", true},
 		{"the DB password is too short", "correct variable DB_PASSWORD of container main", true},
-		{"ValueError: invalid literal for int() with base 10: '5m'", "correct the value of variable TIMEOUT of container main, which is “5m”", true},
+		{"ValueError: invalid literal for int() with base 10: '5m'", "correct “5m” in variable TIMEOUT of container main", true},
 		{`psql:/etc/app/x.sql:7: ERROR:  syntax error at or near "CREAT"`, "correct line 7 of /etc/app/x.sql, which comes from volume config (ConfigMap app)", false},
 		{"", "", false},
 	} {
@@ -121,12 +121,12 @@ func TestReferenceToAnUndefinedVariableIsNamed(t *testing.T) {
 // Requirements: CLI-18
 func TestAdviceOfTheProgramIsRepeated(t *testing.T) {
 	for _, tc := range []struct{ words, log, want string }{
-		{"Version check failed: need kubelet", "Alternatively, you can specify the version with --version", "do what its log advises: “Alternatively, you can specify the version with --version”"},
-		{"error validating data; if you choose to ignore these errors, turn validation off with --validate=false", "", "“if you choose to ignore these errors, turn validation off with --validate=false”"},
+		{"Version check failed: need kubelet", "Alternatively, you can specify the version with --version", "do what its log advises: “Alternatively, you can specify the version with --version”, in the command or args of container main"},
+		{"it is not set up", "You must specify APP_KEY to a value for the\nuser. For example, x", "“You must specify APP_KEY to a value for the user”, in env of container main"},
 		{"cannot use pg.prod", "To add an exception, call:\n\n\tgit config --global --add safe.directory /repo", "“To add an exception, call: git config --global --add safe.directory /repo”"},
 		{"boom", "Please report this bug, and set DEBUG_MODE", ""},
 		{"boom", "HINT: a backup needs a stanza.\n\tHINT: has a stanza-list been read?", "do what its log advises: “has a stanza-list been read?”"},
-		{"boom", "please wait", ""},
+		{"it is insecure (try using `sslmode=require`)", "please wait", "“try using `sslmode=require`”"},
 	} {
 		text := (&Clue{Words: tc.words, Log: append([]string{"start"}, strings.Split(tc.log, "\n")...)}).Remedy(Container{Name: "main"}).Text
 		if !strings.Contains(text, tc.want) || tc.want == "" && text != "" {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // missingField matches the first field that settings of Pydantic lack, which come from variables.
@@ -25,6 +24,22 @@ func namedField(q *Clue, c *Container) string {
 
 // reference matches a reference to a variable in the value of another.
 var reference = lazyregexp.New(`\$\(([A-Za-z_]\w*)\)`)
+
+// inShell matches an argument with a variable as a shell has it.
+var inShell = lazyregexp.New(`(?:^|[=/@:])\$\{?([A-Z][A-Z0-9_]+)\b\}?`)
+
+// unexpanded is the clue of an argument with a variable that only a shell would replace.
+func unexpanded(_ *Clue, c *Container) string {
+	if slices.ContainsFunc(c.Arguments, func(argument string) bool { return argument == "-c" || isShell(argument) }) {
+		return ""
+	}
+	for _, argument := range c.Arguments {
+		if name := inShell.Group(argument); name != "" && !strings.Contains(argument, "\n") {
+			return fmt.Sprintf("write $(%s) for this variable in %s: without a shell, only that form is replaced by its value", name, c.inArguments())
+		}
+	}
+	return ""
+}
 
 // undefinedReference is the clue of a variable that refers to one which the template does not define: it keeps the reference as text.
 func undefinedReference(_ *Clue, c *Container) string {
@@ -100,22 +115,15 @@ func namedVariable(q *Clue, c *Container) string {
 	return ""
 }
 
-// unfit matches what programs say about a value that they cannot use, and inQuotes a value in quotes.
-var (
-	unfit    = lazyregexp.New(`(?i)\binvalid (?:literal|syntax|value|format|argument|port|url|uri|duration|number|boolean|character|choice)|\bpars(?:e|ing)\b|\bconvert|\bnot (?:a )?(?:valid|number|integer|boolean)|\bmust be (?:a|an|greater|less|at least|between|positive)\b|\bunsupported|out of range`)
-	inQuotes = lazyregexp.New(`["'\x60“‘]([^"'\x60”’]{1,60})["'\x60”’]`)
-)
+// listedName matches the name of a variable alone in a line, or before what is wrong with it.
+var listedName = lazyregexp.New(`^\W*([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?:\W*$|: )`)
 
-// wrongValue is the clue of a value that the program cannot use, and that is the whole value of a variable.
-func wrongValue(q *Clue, c *Container) string {
-	if !unfit.MatchString(q.Words) {
-		return ""
-	}
-	for _, m := range inQuotes.FindAllStringSubmatch(q.Words, -1) {
-		for i := range c.Variables {
-			if v := &c.Variables[i]; v.Value == m[1] && len(m[1]) > 1 && !credential.MatchString(v.Name) {
-				return fmt.Sprintf("correct the value of variable %s of container %s, which is %s", v.Name, c.Name, wording.Quoted(wording.Shorten(v.Value, maxCommand)))
-			}
+// listedVariable is the clue of a variable of the template in the lines after the error, which list what is wrong.
+func listedVariable(q *Clue, c *Container) string {
+	_, from := q.split()
+	for _, line := range from {
+		if v := c.variable(listedName.Group(line)); v != nil {
+			return "check " + c.placeOf(v)
 		}
 	}
 	return ""

@@ -61,17 +61,11 @@ func (c *Container) placeOf(v *Variable) string {
 		return place + ", which comes from " + v.From
 	case v.Value == "":
 		return place + ", which is empty"
-	default:
+	case credential.MatchString(v.Name), confidential.MatchString(v.Value), len(v.Value) > maxCommand:
 		return place
+	default:
+		return place + ", which is " + wording.Quoted(plainAddress(v.Value))
 	}
-}
-
-// hasArgument reports whether the command or an argument is this word, or has it as an option or in a script.
-func (c *Container) hasArgument(word string) bool {
-	return slices.ContainsFunc(c.Arguments, func(argument string) bool {
-		before, after, found := strings.Cut(argument, word)
-		return found && !endsInWord(before) && !startsWithWord(after)
-	})
 }
 
 // credential matches the names of variables that hold credentials.
@@ -105,7 +99,7 @@ func (c *Container) credentialsText() string {
 }
 
 // serverAddress matches the address of a server: a URL, or a host with a port.
-var serverAddress = lazyregexp.New(`^(?:\w+://\S+|[\w.-]+:\d{2,5})$`)
+var serverAddress = lazyregexp.New(`^["']?(?:\w+://\S+|[\w.-]+:\d{2,5})$`)
 
 // addressName matches the names of variables that hold addresses.
 var addressName = lazyregexp.New(`(?:^|_)(?:UR[IL]|HOST|ENDPOINT|ADDR(?:ESS)?)$`)
@@ -135,19 +129,6 @@ func (c *Container) argumentsText() string {
 		return "image " + c.Image
 	}
 	return "the command and env of container " + c.Name
-}
-
-// sourceOf names where the program has the first of these words that the template has, or its arguments.
-func (c *Container) sourceOf(words []string) string {
-	for _, word := range words {
-		if name := c.variableWith(word); name != "" {
-			return "variable " + name + " of container " + c.Name
-		}
-		if word != "" && c.hasArgument(word) {
-			return "the command or args of container " + c.Name
-		}
-	}
-	return c.argumentsText()
 }
 
 // pathIn matches paths in an argument.
@@ -195,18 +176,6 @@ func (c *Container) fixedMounts() string {
 		}
 	}
 	return wording.Enumerate(names, "or")
-}
-
-// variableWith returns the name of the variable that has a word in its value, "" if none has.
-func (c *Container) variableWith(word string) string {
-	const least = 2
-	for _, v := range c.Variables {
-		before, after, found := strings.Cut(v.Value, word)
-		if found && len(word) >= least && !endsInWord(before) && !startsWithWord(after) {
-			return v.Name
-		}
-	}
-	return ""
 }
 
 func endsInWord(text string) bool {

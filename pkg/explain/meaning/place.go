@@ -214,14 +214,21 @@ func (c *Container) expanded(text string) string {
 	})
 }
 
+// commands returns the command of the container, or those of its script.
+func (c *Container) commands() []string {
+	all := []string{strings.Join(c.Arguments, " ")}
+	if slices.ContainsFunc(c.Arguments, isShell) {
+		all = strings.Split(commandEnd.ReplaceAllString(c.Arguments[len(c.Arguments)-1], "\n"), "\n")
+	}
+	for i, text := range all {
+		all[i] = strings.TrimRight(text[len(beforeCommand.FindString(text)):], " )")
+	}
+	return all
+}
+
 // command returns the command of the container, or of its script, that runs a program, or "" unless there is exactly one.
 func (c *Container) command(program string) (found string) {
-	commands := []string{strings.Join(c.Arguments, " ")}
-	if slices.ContainsFunc(c.Arguments, isShell) {
-		commands = strings.Split(commandEnd.ReplaceAllString(c.Arguments[len(c.Arguments)-1], "\n"), "\n")
-	}
-	for _, text := range commands {
-		text = strings.TrimRight(text[len(beforeCommand.FindString(text)):], " )")
+	for _, text := range c.commands() {
 		name, _, _ := strings.Cut(text, " ")
 		if path.Base(name) == program && found != "" && found != text {
 			return ""

@@ -416,11 +416,14 @@ func (e *KnownError) Advice(c Container) string {
 	if m := namedObject.Group(e.Subject); m != "" {
 		host = m
 	}
-	switch name := cmp.Or(c.variableWith(e.Subject), c.variableWith(host)); {
-	case name != "" && !strings.Contains(text, name):
-		text += fmt.Sprintf("; variable %s of container %s has it", name, c.Name)
-	case name == "" && slices.Contains(ofArguments, e.Kind) && e.Subject != "" && (c.hasArgument(e.Subject) || namedObject.MatchString(e.Subject) && c.hasArgument(host)) && !strings.Contains(text, "command"):
-		text += fmt.Sprintf("; the command or args of container %s have it", c.Name)
+	place, _ := c.origin(e.Subject)
+	if place == "" {
+		place, _ = c.origin(host)
+	}
+	head, _, _ := strings.Cut(place, " of container ")
+	isArgument := !strings.HasPrefix(place, "variable ")
+	if place != "" && !strings.Contains(text, head) && (!isArgument || slices.Contains(ofArguments, e.Kind) && !strings.Contains(text, "command")) {
+		text += "; the program has it from " + place
 	}
 	return text
 }

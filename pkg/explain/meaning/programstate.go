@@ -219,6 +219,9 @@ func usageAdvice(e *KnownError, c Container) string {
 			return fmt.Sprintf("give %s and %s as two elements of command or args of container %s: they are one, with a space in it", name, wording.Shorten(value, maxCommand), c.Name)
 		}
 	}
+	if text := wrongWord(&Clue{Words: e.Subject}, &c); text != "" {
+		return text
+	}
 	if option != "" && (c.hasArgument(option) || c.hasArgument("-"+option)) { // Go's flags have one or two dashes.
 		return fmt.Sprintf("correct or leave out %s in command or args of container %s; if it is right, its image has another version of the program (%s)", option, c.Name, c.Image)
 	}
