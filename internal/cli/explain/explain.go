@@ -302,16 +302,16 @@ func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 }
 
 // listOf returns the list of the reports, with those on the owners. If the answer about an owner is about a Job, its pods' events are read,
-// too, or the log of a CronJob's run that succeeded.
+// too, or the log of a Job that succeeded, or that runs without failures.
 func (o *Options) listOf(ctx context.Context, c *chosen, reports []explain.Report) (list explain.ReportList, err error) {
 	list = c.listOf(reports)
 	changed := o.lacksEvents(&list)
 	if changed {
 		err = o.explainer.WithPodEvents(ctx, o.set.Namespace, reports)
 	}
-	for i := range list.CronJobs {
-		r := lists.First(reports, func(r *explain.Report) bool { return r.Job.Name == list.CronJobs[i].Named() })
-		if r != nil && r.Verdict.Outcome.Succeeds() && err == nil {
+	for _, name := range namedIn(&list) {
+		r := lists.First(reports, func(r *explain.Report) bool { return r.Job.Name == name })
+		if r != nil && o.explainer.LacksOutput(r) && err == nil {
 			changed, err = true, o.explainer.WithOutput(ctx, r)
 		}
 	}
@@ -323,16 +323,21 @@ func (o *Options) listOf(ctx context.Context, c *chosen, reports []explain.Repor
 
 // lacksEvents reports whether the answer about an owner is about a Job whose pods may have events that say more.
 func (o *Options) lacksEvents(list *explain.ReportList) bool {
-	var named []string
+	named := namedIn(list)
+	return slices.ContainsFunc(list.Items, func(r explain.Report) bool {
+		return slices.Contains(named, r.Job.Name) && o.explainer.LacksEvents(&r)
+	})
+}
+
+// namedIn returns the names of the Jobs that the answers about owners are about.
+func namedIn(list *explain.ReportList) (named []string) {
 	for i := range list.CronJobs {
 		named = append(named, list.CronJobs[i].Named())
 	}
 	for i := range list.JobSets {
 		named = append(named, list.JobSets[i].Named())
 	}
-	return slices.ContainsFunc(list.Items, func(r explain.Report) bool {
-		return slices.Contains(named, r.Job.Name) && o.explainer.LacksEvents(&r)
-	})
+	return named
 }
 
 func (o *Options) runOne(ctx context.Context, job *unstructured.Unstructured) error {

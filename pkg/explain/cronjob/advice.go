@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 )
 
 // generousDeadline is a startingDeadlineSeconds value that outlasts a restart of kube-controller-manager, and moreTime the
@@ -136,11 +137,12 @@ func onRun(r *explain.CronJobReport, run *explain.OwnedRun) []explain.Advice {
 		return append(out, one(words.DeleteOld, kubectl(r, "delete job %s", explain.ShellWord(run.Name)))...)
 	}
 	if run.State == explain.OwnedFailed && r.Next != nil && r.Next.Sub(r.ObservedAt.Time) >= farStart {
-		name, text := explain.ShellWord(r.Name), words.TryTemplate
-		if isElsewhere(run) {
-			text = words.TryAgain
+		try := kubectl(r, "create job %[1]s-try --from=cronjob/%[1]s", explain.ShellWord(r.Name))
+		change := lists.First(out, func(a *explain.Advice) bool { return a.OfOwner })
+		if change == nil || change.Recreates {
+			return append(out, one(words.TryAgain, try)...)
 		}
-		out = append(out, one(text, kubectl(r, "create job %[1]s-try --from=cronjob/%[1]s", name))...)
+		change.Text, change.Command = change.Text+words.ThenTry, change.Command+" && "+try
 	}
 	return out
 }
@@ -184,6 +186,10 @@ func onTemplate(r *explain.CronJobReport, run *explain.OwnedRun) (out []explain.
 	if run.Fix != nil {
 		out = []explain.Advice{*run.Fix}
 	}
+	names := run.Fix != nil && run.Fix.Recreates && run.Fix.Command == "" // It says what to change in the CronJob.
+	if names {
+		out[0].Command, out[0].OfOwner = kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)), true
+	}
 	if run.Logs != nil {
 		out = append(out, *run.Logs)
 	}
@@ -191,7 +197,7 @@ func onTemplate(r *explain.CronJobReport, run *explain.OwnedRun) (out []explain.
 	if run.Fix != nil && run.Fix.OfTemplate {
 		text = words.ChangeRunTemplate
 	}
-	if run.State == explain.OwnedSuspended || isElsewhere(run) {
+	if names || run.State == explain.OwnedSuspended || isElsewhere(run) {
 		return out
 	}
 	return append(out, edit(r, text)...)
@@ -213,7 +219,8 @@ func onRefusal(r *explain.CronJobReport) []explain.Advice {
 	case r.Refusal.IsOfTemplate():
 		return edit(r, words.CorrectJobTemplate)
 	case r.Refusal.IsOfPolicy():
-		return edit(r, words.SatisfyPolicy)
+		demand := words.FitOwner(r.Refusal.Demand(), &explain.Owner{Kind: "CronJob", Name: r.Name}, nil)
+		return edit(r, cmp.Or(demand, words.SatisfyPolicy))
 	}
 	return one(words.RetriedCreation, events(r))
 }

@@ -38,7 +38,7 @@ func TestCauseOfTheJobInTheWayComesFirst(t *testing.T) {
 		run := explain.OwnedRun{Name: "backup-1", State: state, Cause: "there is no program", Fix: &explain.Advice{Text: "fix the command"}}
 		r := cronjob.Explain(in, []explain.OwnedRun{run})
 		text := adviceOf(&r)
-		fix, template, remove := strings.Index(text, "fix the command"), strings.Index(text, "correct it in spec.jobTemplate"), strings.Index(text, "delete it")
+		fix, template, remove := strings.Index(text, "fix the command"), strings.Index(text, "edit spec.jobTemplate"), strings.Index(text, "delete it")
 		if fix != 0 || template < fix || remove < template || strings.Contains(text, "find out what the Job that is still running does") {
 			t.Errorf("%s: %s", state, text)
 		}
@@ -89,7 +89,7 @@ func TestSuccessByHandIsNoneOfTheCronJob(t *testing.T) {
 		assert.Contains(t, strings.ToLower(text), "the last success was at 2026-02-28 10:00:00 utc (1d2h ago)")
 		assert.Equal(t, strings.Contains(text, "is no success of the CronJob"), uncontrolled)
 		assert.Contains(t, text, want)
-		assert.Contains(t, adviceOf(&r), "read the whole log\nif the cause is in the pod template, correct it")
+		assert.Contains(t, adviceOf(&r), "read the whole log\nto change the template, edit")
 	}
 }
 
@@ -103,7 +103,7 @@ func TestJobThatNoLongerExistsBlocksNone(t *testing.T) {
 		in.Jobs = []input.OwnedJob{{Name: name, Created: noon.Add(-33 * time.Hour)}}
 		r := cronjob.Explain(in, []explain.OwnedRun{{Name: name, State: explain.OwnedRunning, Since: ago(33 * time.Hour)}})
 		assert.Equal(t, r.State, want, name)
-		assert.Equal(t, strings.Contains(textOf(&r), "status.active names backup-1, which no longer exists"), want == explain.CronJobOverdue)
+		assert.Equal(t, strings.Contains(textOf(&r), "status.active names backup-1, which has ended or no longer exists"), want == explain.CronJobOverdue)
 	}
 }
 

@@ -28,7 +28,7 @@ const (
 // Explain returns the report on the CronJob. Runs are its Jobs, some of which may be missing.
 func Explain(in input.CronJob, runs []explain.OwnedRun) explain.CronJobReport {
 	in.Now = in.Now.Truncate(time.Second)
-	in.Jobs = withUnexpected(in.Jobs, in.Events)
+	in.Jobs = asReported(in.Jobs, runs, in.Events)
 	r := explain.CronJobReport{Namespace: in.Namespace, Name: in.Name, ObservedAt: metav1.NewTime(in.Now), Jobs: int32(len(in.Jobs)), Gaps: in.Gaps}
 	switch {
 	case in.CronJob == nil && len(in.Gaps) > 0:
@@ -44,6 +44,9 @@ func Explain(in input.CronJob, runs []explain.OwnedRun) explain.CronJobReport {
 		}
 		r.Unexpected = lastUnexpected(in.Events)
 		decide(&r, &in, plan)
+		if r.Refusal != nil {
+			r.Refusal.Template = facts.TemplateOf(&in.CronJob.Spec.JobTemplate.Spec.Template)
+		}
 		countRuns(&r, &in, runs)
 		r.Replaced = replaced(&in)
 		decideByRuns(&r)
@@ -135,11 +138,11 @@ func startingDeadline(cj *batchv1.CronJob) time.Duration {
 
 func suspended(cj *batchv1.CronJob) bool { return ptr.Deref(cj.Spec.Suspend, false) }
 
-// forbidsOverlap reports whether a running Job keeps the next one from starting. A name in status.active may be of a Job that no longer
-// exists.
+// forbidsOverlap reports whether a running Job keeps the next one from starting. A name in status.active may be of a Job that has ended, or
+// no longer exists.
 func forbidsOverlap(in *input.CronJob) bool {
 	exists := func(active corev1.ObjectReference) bool {
-		return len(in.Jobs) == 0 || slices.ContainsFunc(in.Jobs, func(job input.OwnedJob) bool { return job.Name == active.Name })
+		return len(in.Jobs) == 0 || slices.ContainsFunc(in.Jobs, func(job input.OwnedJob) bool { return job.Name == active.Name && !job.Ended })
 	}
 	return in.CronJob.Spec.ConcurrencyPolicy == batchv1.ForbidConcurrent && slices.ContainsFunc(in.CronJob.Status.Active, exists)
 }

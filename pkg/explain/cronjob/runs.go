@@ -24,9 +24,14 @@ var (
 	scheduled = lazyregexp.New(`-(\d{8,10})$`)
 )
 
-// withUnexpected returns the Jobs with those as Manual that the controller did not create, according to its events.
-func withUnexpected(jobs []input.OwnedJob, events []input.Event) []input.OwnedJob {
+// asReported returns the Jobs with those as Ended that have finished, and those as Manual that the controller did not create, according to
+// its events.
+func asReported(jobs []input.OwnedJob, runs []explain.OwnedRun, events []input.Event) []input.OwnedJob {
 	jobs = slices.Clone(jobs)
+	for i := range jobs {
+		run := runOf(runs, jobs[i].Name)
+		jobs[i].Ended = run != nil && hasEnded(run)
+	}
 	for i := range events {
 		name := unexpectedIn(&events[i])
 		for j := range jobs {

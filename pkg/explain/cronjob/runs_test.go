@@ -127,7 +127,7 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 			jobs:    []run{jobNamed("old", 33*time.Hour, ended(reconcile.OutcomeComplete, "")), jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeFailed, "container main exited with code 1: no such table"))},
 			state:   explain.CronJobScheduled,
 			first:   "CronJob backup last started backup-1, which failed 8h59m ago: container main exited with code 1: no such table.",
-			command: "kubectl edit cronjob backup -n ns",
+			command: "kubectl edit cronjob backup -n ns && kubectl create job backup-try --from=cronjob/backup -n ns",
 		},
 		"an older one failed": {
 			change: func(cj *batchv1.CronJob) {

@@ -82,6 +82,8 @@ type OwnedJob struct {
 	Scheduled time.Time
 	// Manual is set if a user created the Job from the template, see IsManual, and Uncontrolled if the CronJob does not control it, either.
 	Manual, Uncontrolled bool
+	// Ended is set if the Job has finished, by its report.
+	Ended bool
 	// Spec is the spec of its pods, nil if it is unknown.
 	Spec *corev1.PodSpec
 }

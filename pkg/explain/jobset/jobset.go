@@ -135,7 +135,7 @@ func decide(r *explain.JobSetReport, in *input.JobSet, runs []explain.OwnedRun) 
 			r.Job = runNamed(runs, name)
 		}
 		if known.state == explain.JobSetStarting {
-			r.Job = firstIn(runs, explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled)
+			r.Job = troubled(runs) // Later Jobs may be suspended until it is their turn.
 		}
 		return
 	}
@@ -145,11 +145,10 @@ func decide(r *explain.JobSetReport, in *input.JobSet, runs []explain.OwnedRun) 
 	case set.Spec.Suspend:
 		r.State = explain.JobSetSuspended
 	default:
-		r.State, r.Job = explain.JobSetRunning, firstIn(runs, explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled, explain.OwnedSuspended)
+		r.State, r.Job = explain.JobSetRunning, troubled(runs, explain.OwnedSuspended)
 		if open := firstIn(runs, explain.OwnedRunning); open != nil {
 			r.Open = open.Name
 		}
-		r.Job = cmp.Or(r.Job, lists.First(runs, func(run *explain.OwnedRun) bool { return run.FailedPods > 0 }))
 		if r.Job != nil && r.Job.State == explain.OwnedSuspended {
 			r.State = explain.JobSetJobsSuspended
 		}
@@ -224,6 +223,15 @@ func isOf(name, set, replicatedJob string) bool {
 func runNamed(runs []explain.OwnedRun, name string) *explain.OwnedRun {
 	failed := lists.First(runs, func(run *explain.OwnedRun) bool { return run.Name == name && run.State == explain.OwnedFailed })
 	return cmp.Or(failed, &explain.OwnedRun{Name: name, State: explain.OwnedFailed})
+}
+
+// troubled returns the Job that a JobSet without an end is about: one that failed or is stalled, or is in one of the other states, or that
+// runs with an error; nil if all are well.
+func troubled(runs []explain.OwnedRun, others ...explain.OwnedState) *explain.OwnedRun {
+	states := append([]explain.OwnedState{explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled}, others...)
+	return cmp.Or(firstIn(runs, states...), lists.First(runs, func(run *explain.OwnedRun) bool {
+		return run.State == explain.OwnedRunning && (run.FailedPods > 0 || run.Cause != "")
+	}))
 }
 
 // firstIn returns the first Job in one of the states, in the order of the states; nil if there is none.
@@ -310,9 +318,33 @@ func adviceOn(r *explain.JobSetReport) []explain.Advice {
 	case r.State == explain.JobSetJobsSuspended:
 		return one(words.FindWhoSuspends, kubectl(r, "batchjob why %s", explain.ShellWord(r.Job.Name)))
 	case r.State == explain.JobSetFailed && r.MaxRestarts == nil:
-		return one(words.AllowRestarts, kubectl(r, "get jobset %s -o yaml", name))
+		return append(adviceOnJob(r), one(words.AllowRestarts, kubectl(r, "get jobset %s -o yaml", name))...)
+	case r.State == explain.JobSetFailed:
+		return append(adviceOnJob(r), one(words.RecreateJobSet, "")...)
+	case r.Job != nil && r.State != explain.JobSetJobsMissing && r.State != explain.JobSetCreationRefused:
+		return adviceOnJob(r)
 	}
 	return adviceOnMissing(r)
+}
+
+// adviceOnJob returns the advice on the cause of the Job that the answer is about, and on where its template comes from.
+func adviceOnJob(r *explain.JobSetReport) (out []explain.Advice) {
+	if r.Job == nil {
+		return nil
+	}
+	for _, a := range []*explain.Advice{r.Job.Fix, r.Job.Logs} {
+		if a != nil {
+			out = append(out, *a)
+		}
+	}
+	text := words.ChangeJobSet
+	switch fix := r.Job.Fix; {
+	case fix == nil || fix.Elsewhere || r.State == explain.JobSetFailed:
+		return out
+	case fix.OfTemplate:
+		text = words.CorrectJobSet
+	}
+	return append(out, one(text, kubectl(r, "get jobset %s -o yaml", explain.ShellWord(r.Name)))...)
 }
 
 // adviceOnMissing returns the advice on a JobSet that lacks Jobs.

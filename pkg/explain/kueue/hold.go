@@ -101,18 +101,21 @@ const podsReadyTimeout = "PodsReadyTimeout"
 // evictions are the meanings of the reasons of evictions.
 var evictions = map[string]string{
 	podsReadyTimeout: "its pods were not all ready in time", "Preempted": "another workload preempted it",
-	"AdmissionCheck": "an admission check failed", "ClusterQueueStopped": "its ClusterQueue is stopped", "LocalQueueStopped": "its LocalQueue is stopped",
+	admissionCheck: "an admission check failed", "ClusterQueueStopped": "its ClusterQueue is stopped", "LocalQueueStopped": "its LocalQueue is stopped",
 	"NodeFailures": "its nodes failed",
 }
 
 // requeues are the advice on the reasons of evictions after which Kueue queues the Workload again.
 var requeues = map[string]string{
-	"AdmissionCheck":      "resolve what the admission check reports, such as the maximum size of a node pool; Kueue queues it again by itself",
+	admissionCheck:        "resolve what the admission check reports, such as the maximum size of a node pool; Kueue queues it again by itself",
 	"ClusterQueueStopped": stopPolicy + "; Kueue then queues it again by itself",
 	"LocalQueueStopped":   stopPolicy + "; Kueue then queues it again by itself",
 	podsReadyTimeout:      "find out why its pods were not ready in time, or have the timeout (waitForPodsReady) in Kueue's configuration raised; Kueue queues it again by itself",
 	"Preempted":           "wait: Kueue queues it again by itself; a WorkloadPriorityClass (label kueue.x-k8s.io/priority-class of the Job) with a higher value keeps others from preempting it",
 }
+
+// admissionCheck is the reason of an eviction after an admission check has failed.
+const admissionCheck = "AdmissionCheck"
 
 // maxTimeExceeded is the end of the reason of a deactivation, and byHand the reason of one that is not Kueue's.
 const (
@@ -152,7 +155,7 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 	if row.quotes && evictions[h.Reason] == "" && checks == "" && h.Message != "The workload is deactivated" {
 		message = h.Message
 	}
-	return wording.Insert(h.fill(template), "{holds}", holds, "{released}", released, "{it}", it, "{since}", since, "{(reason)}", wording.InBrackets(wording.Join(": ", h.Reason, evictions[h.Reason])), "{queue}", named, "{(queue)}", inQueue,
+	return wording.Insert(h.fill(template), "{holds}", holds, "{released}", released, "{it}", it, "{since}", since, "{(reason)}", wording.InBrackets(cmp.Or(checks, wording.Join(": ", h.Reason, evictions[h.Reason]))), "{queue}", named, "{(queue)}", inQueue,
 		"{kind and name}", wording.Join(" ", h.QueueKind, h.QueueName), "{kind}", h.QueueKind, "{checks}", checks, "{: checks}", inColon(checks)), message
 }
 
@@ -240,6 +243,7 @@ func HoldOf(w *Workload) *Hold {
 		hold.Checks, hold.RequeueAt = w.Checks, w.RequeueAt
 	case hold.Kind == Other && evicted != nil && evicted.Status == "True" && hold.Message == flat(evicted.Message):
 		hold.Kind, hold.Reason, hold.Since, hold.RequeueAt = Evicted, evicted.Reason, &evicted.LastTransitionTime, w.RequeueAt
+		hold.Checks = map[bool][]AdmissionCheck{true: w.Checks}[evicted.Reason == admissionCheck]
 	}
 	return hold
 }

@@ -61,6 +61,9 @@ func (q *Clue) Remedy(c Container) (out Remedy) {
 // Remedy returns advice on the error; q has its words and its log.
 func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
 	c.object = q.about(&c)
+	if out := e.ofHosts(&c); out.Text != "" {
+		return out
+	}
 	if out := e.ofMigration(q, &c); out.Text != "" {
 		return out
 	}

@@ -41,6 +41,8 @@ type Container struct {
 	Arguments, Servers []string
 	// object is what the error is about in a cloud.
 	object string
+	// Hosts is how the pods of the Job are named in DNS.
+	Hosts Hosts
 	// Devices are the devices in its limits, such as "nvidia.com/gpu: 1", and Node is the node of its pod, "" if it is unknown.
 	Devices []string
 	Node    string

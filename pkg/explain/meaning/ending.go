@@ -121,10 +121,7 @@ var endings = []endRow{
 		events: []endEvent{{ByKubelet, "Evicted", nil}},
 		brief:  "evicted", text: "Pod was evicted by the kubelet",
 		advice: func(_ *Ending, message string) string {
-			if strings.Contains(message, "exceeds the") {
-				return "raise the limit that the message names, or make the pod write less to its local disk"
-			}
-			return evictionAdvice(message)
+			return cmp.Or(diskLimitAdvice(message), evictionAdvice(message))
 		},
 	},
 	{

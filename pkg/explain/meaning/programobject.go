@@ -99,6 +99,8 @@ func refusedAdvice(e *KnownError, c Container) string {
 	switch r.Kind {
 	case RefusalSCC:
 		return programConstraint(r.constraint(), account, c.Namespace)
+	case RefusalServiceAccount:
+		return fmt.Sprintf("create ServiceAccount %s with the rights that its pod needs, or have container %s name another account for the pod that it creates", r.By, c.Name)
 	case RefusalPSP:
 		return fmt.Sprintf("let ServiceAccount %s, with which the program creates the pod, use a PodSecurityPolicy that allows it (verb use, by a Role)", account)
 	case RefusalPodSecurity:

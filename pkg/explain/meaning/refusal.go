@@ -393,7 +393,7 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 	case r.Kind == RefusalSCC:
 		text = r.constraintAdvice(namespace)
 	case r.IsOfPolicy(), r.Kind == RefusalAutopilot:
-		text = cmp.Or(r.policyAdvice(), text)
+		text = cmp.Or(r.Demand(), text)
 	case len(r.invalidFields()) > 0:
 		text, command = r.correctField()
 	case r.limitedNumber() != "" && r.neverFits() == "":

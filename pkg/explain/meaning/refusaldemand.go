@@ -177,8 +177,8 @@ func (r *Refusal) demanded() (advice, change string) {
 	return "", wording.Join(", and ", prefixed("with ", wording.Enumerate(with, "and")), prefixed("without ", wording.Enumerate(without, "and")))
 }
 
-// policyAdvice returns advice on what a policy or webhook demands; "" if that is unknown.
-func (r *Refusal) policyAdvice() string {
+// Demand returns advice on what a policy or webhook demands; "" if that is unknown.
+func (r *Refusal) Demand() string {
 	advice, change := r.demanded()
 	switch {
 	case change == "":

@@ -107,6 +107,28 @@ func rejectionAdvice(e *Ending, message string) string {
 // consumer matches what the kubelet reports about the container that used most of a resource that ran low.
 var consumer = lazyregexp.New(`^The node was low on resource: ([-\w.]+)\..* Container (\S+) was using (\w+), (?:which exceeds its request of|request is) (\w+)`)
 
+// diskLimits match the messages about limits of the local disk of a pod, with the advice on each.
+var diskLimits = []struct {
+	pattern *lazyregexp.Regexp
+	advice  string
+}{
+	{lazyregexp.New(`Usage of EmptyDir volume "([^"]+)" exceeds the limit "([^"]+)"`), "raise the sizeLimit of volume {1} (emptyDir), which is {2}, or have the pod write less to it"},
+	{lazyregexp.New(`Container (\S+) exceeded its local ephemeral storage limit "([^"]+)"`), "raise resources.limits.ephemeral-storage of container {1}, which is {2}, or have it write less to its local disk and its log"},
+	{lazyregexp.New(`exceeds the total limit of containers (\S+?)\.?(?:\s|$)`), "raise resources.limits.ephemeral-storage of the containers, {1} together, or have the pod write less to its local disk and its logs"},
+	{lazyregexp.New(`exceeds the`), "raise the limit that the message names, or make the pod write less to its local disk"},
+}
+
+// diskLimitAdvice returns advice on a pod that was evicted because it wrote more than a limit allows, "" for other evictions.
+func diskLimitAdvice(message string) string {
+	for _, row := range diskLimits {
+		if m := row.pattern.FindStringSubmatch(message); m != nil {
+			m = append(m, "", "")
+			return wording.Insert(row.advice, "{1}", m[1], "{2}", m[2])
+		}
+	}
+	return ""
+}
+
 // evictionAdvice returns advice on a pod that was evicted because its node ran low on a resource.
 func evictionAdvice(message string) string {
 	message = strings.Join(strings.Fields(message), " ")

@@ -166,6 +166,7 @@ func notShown(l *explain.ReportList, advice []explain.Advice) (rest []explain.Ad
 	for i := range l.CronJobs {
 		for _, a := range l.CronJobs[i].Advice {
 			shown[a.Text+a.Command] = true
+			shown[a.Text] = shown[a.Text] || a.OfOwner // It may have got a command.
 		}
 	}
 	for i := range l.JobSets {
@@ -174,7 +175,8 @@ func notShown(l *explain.ReportList, advice []explain.Advice) (rest []explain.Ad
 		}
 	}
 	for _, a := range advice {
-		if !shown[a.Text+a.Command] && (!a.OfOwner || len(l.CronJobs) == 0) {
+		ofCronJob := a.OfOwner || a.Kind == explain.AdviceRerun // A CronJob runs again by itself.
+		if !shown[a.Text+a.Command] && (!ofCronJob || len(l.CronJobs) == 0) && (!a.OfSource || len(l.JobSets) == 0) {
 			rest = append(rest, a)
 		}
 	}

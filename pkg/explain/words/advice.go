@@ -87,11 +87,13 @@ const (
 // Formats of advice with names.
 const (
 	ResumeAfter          = "find out why %[1]s suspended the Job: it may resume it by itself, and may suspend it again if you do"
-	changeCronJob        = "correct spec.jobTemplate of CronJob %s: its next Job has it"
+	ToChange             = "to change its template, " // begins advice on what the Job comes from, if its cause may be elsewhere
+	changeCronJob        = "change spec.jobTemplate of CronJob %s: its next Job has it"
 	CorrectImageOf       = "to run another image, correct spec.jobTemplate of CronJob %s, and delete this Job, which keeps its pod template"
 	ChangeOwner          = "change %s %s, not this Job: its controller creates the Job"
 	ReplaceLater         = "if pod %s failed because pod %s was still terminating, {recreate} with podReplacementPolicy Failed: a pod is then replaced only after it has ended"
 	Unpin                = "{recreate} without nodeName %s, which pins its pods to that node whatever happens to it"
+	GiveJobsMoreTime     = "{recreate} with an activeDeadlineSeconds above %d, or have it do its work in less time"
 	FindOtherUser        = "find out whether a pod on another node uses claim %s: with access mode ReadWriteOnce, one node at a time can mount it; otherwise check the CSI driver of its volume"
 	AwaitRuntime         = "wait until the container runtime has finished its earlier attempt to create container %s; if it does not, check the runtime and the load of the node"
 	FixContainerConfig   = "correct env, volumeMounts or securityContext of container %s, whichever the message is about, or the object that it names"
@@ -179,12 +181,20 @@ const (
 		"(sidecar-proxy-lifecycle annotations, then POST to localhost:20600/graceful_shutdown)"
 )
 
-// KeepOut returns advice on keeping a well-known proxy out of the pods or stopping it, "" for other containers.
-func KeepOut(proxy string) string { return keepOuts[proxy] }
+// KeepOut returns advice on keeping a well-known proxy out of the pods or stopping it, "" for other containers, and for one of the template
+// that no annotation removes.
+func KeepOut(proxy string, injected bool) string {
+	if text := keepOuts[proxy]; injected || text == keepOutCloudSQL {
+		return text
+	}
+	return ""
+}
 
 // FindInjector returns advice on containers that the Job's pods have and its template does not.
 func FindInjector(names []string) string {
-	return fmt.Sprintf("find out what adds %s to the pod: the Job's pod template does not have %s", ContainersText(names), wording.Form(len(names), "it", "them"))
+	it := wording.Form(len(names), "it", "them")
+	return fmt.Sprintf("find out what adds %[1]s to the pod, as the Job's pod template does not have %[2]s: most webhooks have a label or annotation that keeps %[2]s out, or adds %[2]s as %[3]s",
+		ContainersText(names), it, wording.Form(len(names), "a native sidecar", "native sidecars"))
 }
 
 // StopSidecars returns advice on sidecars that do not stop.

@@ -85,7 +85,7 @@ func unnamedText(r *explain.CronJobReport, first string, now time.Time) string {
 func cronJobWhat(r *explain.CronJobReport, now time.Time) (what, why string) {
 	switch r.State {
 	case explain.CronJobSuspended:
-		return "is suspended (spec.suspend), so it starts no Jobs", ""
+		return "is suspended (" + wording.Join(", set by ", "spec.suspend", r.SuspendedBy) + "), so it starts no Jobs", ""
 	case explain.CronJobDeleting:
 		return "was deleted" + ago(r.Since, now) + " and is not gone yet, so it starts no more Jobs", ""
 	case explain.CronJobGone:

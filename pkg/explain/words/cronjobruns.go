@@ -118,12 +118,12 @@ func endlessText(r *explain.CronJobReport) string {
 	return text
 }
 
-// staleText says that a Job which no longer exists may keep the CronJob from starting the next one, "" for others.
+// staleText says that a Job which has ended, or no longer exists, may keep the CronJob from starting the next one, "" for others.
 func staleText(r *explain.CronJobReport) string {
 	if r.State != explain.CronJobOverdue || r.ConcurrencyPolicy != "Forbid" || len(r.Active) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("its status.active names %s, which no longer exists, and which kube-controller-manager should have removed", r.Active[0])
+	return fmt.Sprintf("its status.active names %s, which has ended or no longer exists: kube-controller-manager should have removed it", r.Active[0])
 }
 
 // unlistedText says that an unfinished Job does not keep the next one from starting although the policy is Forbid, "" for others.

@@ -187,7 +187,9 @@ const (
 	CorrectJobSet         = "correct the template in spec.replicatedJobs, and create the JobSet again, as its templates cannot be changed"
 	ReadEventsOfJobSet    = "check its events, and whether the controller of JobSets is running"
 	ReadLogOfJobSets      = "find the error in the log of the JobSet controller (here as its manifests install it)"
-	AllowRestarts         = "correct the Job's cause; to have all Jobs started again after a failure, set failurePolicy.maxRestarts in a new JobSet"
+	ChangeJobSet          = "to change a template in spec.replicatedJobs, create the JobSet again, as its templates cannot be changed"
+	RecreateJobSet        = "once the cause is resolved, create the JobSet again: it does not run again by itself, and its templates cannot be changed"
+	AllowRestarts         = RecreateJobSet + "; with failurePolicy.maxRestarts, it starts all its Jobs again after a failure"
 )
 
 // AwaitQueue returns advice on a suspended JobSet with a queue of Kueue.

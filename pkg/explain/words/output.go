@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // outputQuote returns the error in the log of a container that has not failed.
@@ -16,11 +17,12 @@ func outputQuote(p *explain.Problem, _ time.Time) quotation {
 }
 
 // errorRepeatedText returns that the log of a container that runs has an error at its end, or has it several times.
-func errorRepeatedText(p *explain.Problem, now time.Time) string {
+func errorRepeatedText(p *explain.Problem, _ time.Time) string {
+	text := wording.Join(" of container ", "the log", p.Container)
 	if p.Run.LineSign == meaning.SignUnknown {
-		return phrase("the log of container {container} ends with an error")(p, now)
+		return text + " ends with an error"
 	}
-	return phrase("the log of container {container} repeats an error")(p, now)
+	return text + " repeats an error"
 }
 
 // waitsQuote returns the line of the log that says what a container waits for.

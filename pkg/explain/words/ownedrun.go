@@ -75,6 +75,9 @@ func addFailure(run *explain.OwnedRun, r *explain.Report) {
 	}
 }
 
+// roomAtOwner is the room that the sentence about an owner has for the cause of its Job.
+const roomAtOwner = maxSentence - len("Its Job blocks the CronJob (Forbid): .")
+
 // problemOfRun describes the problem of a Job in a report on its owner, with what has no room in the same sentence.
 func problemOfRun(p *explain.Problem, now time.Time) (cause, aside string) {
 	if p.Kind == explain.ProblemSuspended && p.Suspension.Owner != nil {
@@ -83,6 +86,10 @@ func problemOfRun(p *explain.Problem, now time.Time) (cause, aside string) {
 	short := *p
 	if p.Kind == explain.ProblemContainerEnded && p.Count <= 1 {
 		short.Pods = nil // The name of the pod has no room.
+	}
+	isLong := p.Kind == explain.ProblemImagePull && utf8.RuneCountInString(imageText(&short, now)) > roomAtOwner
+	if isLong || p.Kind == explain.ProblemErrorRepeated {
+		short.Container = "" // The error, or the image, says more.
 	}
 	clauses, last := whatClauses(&short, now, ""), 0
 	if cause, last = joined(clauses), len(clauses)-1; last > 0 && clauses[last] == problems[p.Kind].aside.of(&short, now) && utf8.RuneCountInString(cause) >= maxSentence {

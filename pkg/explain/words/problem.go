@@ -96,7 +96,7 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemWaits:            {what: phrase("container {container} waits"), quote: waitsQuote},
 	explain.ProblemErrorHidden:      {what: errorHiddenText, quote: outputQuote},
 	explain.ProblemContainerFailed: {
-		what: containerEndedText, note: containerFailedNote, group: containersFailedText, brief: containerFailedBriefly,
+		what: containerEndedText, quote: crashLoopQuote, note: containerFailedNote, group: containersFailedText, brief: containerFailedBriefly,
 	},
 	explain.ProblemContainerEnded:   {what: containerEndedText, group: containersEndedText, brief: stillRunBriefly},
 	explain.ProblemSidecarStopping:  {what: containerEndedText, note: sidecarStoppingNote, group: containersEndedText, brief: stillRunBriefly},

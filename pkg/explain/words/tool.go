@@ -137,7 +137,7 @@ func atInstall(t *explain.Tool) string {
 		more = append(more, strings.Replace(hook, "install", "upgrade", 1))
 	}
 	return fmt.Sprintf("have helm upgrade run this hook, too (%s in its helm.sh/hook), or uninstall %s and install it again: Helm runs the hook only at helm install",
-		wording.Enumerate(more, "and"), wording.Join(" ", "release", t.Release))
+		wording.Enumerate(more, "and"), strings.TrimSpace("the release "+t.Release))
 }
 
 // runAgain returns what runs a Job of Helm again.
@@ -203,18 +203,17 @@ func ChangeCronJobSource(o *explain.Owner, t *explain.Tool) string {
 // ChangeCronJob returns the advice to change the CronJob of a Job, which t creates, nil if that is unknown; a Job that has ended may only be
 // kept. certain is whether the change is in the pod template.
 func ChangeCronJob(o *explain.Owner, t *explain.Tool, ended, certain bool) string {
-	format, undone := "if the cause is in the pod template or in a limit of the Job, "+changeCronJob, "an operator that creates the CronJob may undo that"
-	if certain {
-		format = changeCronJob
+	text := fmt.Sprintf(changeCronJob, o.Name)
+	if !certain {
+		text = ToChange + text
 	}
 	if t != nil {
-		undone = ChangeCronJobSource(nil, t)
+		text += "; " + ChangeCronJobSource(nil, t)
 	}
-	kept := ""
 	if ended && !o.Uncontrolled {
-		kept = DeleteKeptJob
+		text += "; " + DeleteKeptJob
 	}
-	return wording.Join("; ", wording.Join("; ", fmt.Sprintf(format, o.Name), undone), kept)
+	return text
 }
 
 // SkipHook returns the advice to uninstall a release of Helm without a hook that cannot run, "" for other hooks.

@@ -161,7 +161,7 @@ func (e *Explainer) Reports(ctx context.Context, jobs []*unstructured.Unstructur
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if e.Keeps && (mayLackEvents(&in, &reports[i]) || e.LogLines > 0 && reports[i].Verdict.Outcome.Succeeds()) {
+			if e.Keeps && (mayLackEvents(&in, &reports[i]) || e.mayLackOutput(&reports[i])) {
 				e.kept[in.Job.UID] = in
 			}
 			finished++
@@ -190,7 +190,18 @@ func (e *Explainer) LacksEvents(r *explain.Report) bool {
 	return kept && mayLackEvents(&in, r)
 }
 
-// WithOutput replaces the report on a Job that succeeded, which is one of the last Reports, with one that has read the end of its log.
+// mayLackOutput reports whether the log of a Job without failures may say more about it.
+func (e *Explainer) mayLackOutput(r *explain.Report) bool {
+	return e.LogLines > 0 && !r.Verdict.Outcome.Fails() && !r.Verdict.Stalled && !r.Job.Suspend && r.Counts.Failed == 0
+}
+
+// LacksOutput reports whether the log of the Job of the report, which is one of the last Reports, may add something to it.
+func (e *Explainer) LacksOutput(r *explain.Report) bool {
+	_, kept := e.kept[types.UID(r.Job.UID)]
+	return kept && e.mayLackOutput(r)
+}
+
+// WithOutput replaces the report on a Job without failures, which is one of the last Reports, with one that has read the end of its log.
 func (e *Explainer) WithOutput(ctx context.Context, r *explain.Report) error {
 	if in, kept := e.kept[types.UID(r.Job.UID)]; kept {
 		e.reader.AddOutput(ctx, &in)

@@ -100,10 +100,12 @@ func onDeletionLater(in *facts.Facts) []explain.Advice {
 	return nil
 }
 
-// appendNew appends the advice that all does not contain yet.
+// appendNew appends the advice that all does not contain yet; one piece about the source of the Job is enough.
 func appendNew(all, list []explain.Advice) []explain.Advice {
 	for _, x := range list {
-		if !slices.ContainsFunc(all, func(y explain.Advice) bool { return x.Text == y.Text && x.Command == y.Command }) {
+		if !slices.ContainsFunc(all, func(y explain.Advice) bool {
+			return x.Text == y.Text && x.Command == y.Command || x.OfSource && y.OfSource
+		}) {
 			all = append(all, x)
 		}
 	}
@@ -126,7 +128,7 @@ func propose(in *facts.Facts, text string, p *explain.Policies) []explain.Advice
 	if !in.Finished() {
 		p = nil
 	}
-	return []explain.Advice{{Kind: explain.AdvicePolicy, Text: text, Policies: p}}
+	return []explain.Advice{{Kind: explain.AdvicePolicy, Text: text, Policies: p, Recreates: strings.Contains(text, "{recreate}")}}
 }
 
 // proposeFix is propose for policies that resolve the cause of the Job's failure.
@@ -182,7 +184,7 @@ func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
 		Account: facts.Account(in), NoToken: facts.NoToken(in), Namespace: in.Job.Namespace, TriesAgain: !in.Finished(),
 		Arguments: facts.Arguments(in, c.Name), Servers: facts.AskedServers(in, c.Name),
-		Devices: facts.Devices(in, c.Name), Node: nodeOf(in, c),
+		Devices: facts.Devices(in, c.Name), Node: nodeOf(in, c), Hosts: *facts.HostsOf(in),
 	}
 }
 

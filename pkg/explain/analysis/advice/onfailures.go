@@ -149,7 +149,7 @@ func onKnown(in *facts.Facts, known *meaning.KnownError, how *meaning.Remedy) []
 // onSidecars returns advice to read the logs of sidecars that do more than serve as proxies: a container may pass on their errors.
 func onSidecars(in *facts.Facts, pod string) (out []explain.Advice) {
 	for _, c := range in.Spec.Template.Spec.InitContainers {
-		if ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways && words.KeepOut(c.Name) == "" {
+		if ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways && words.KeepOut(c.Name, true) == "" {
 			out = append(out, adviseLogs(fmt.Sprintf(words.ReadSidecarLog, c.Name), logsOf(in, pod, c.Name))...)
 		}
 	}
@@ -248,25 +248,29 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 // onTemplate returns the advice to correct the CronJob that created a Job with failures, or what a program creates its Jobs from, unless
 // the Job has advice on that.
 func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Advice) []explain.Advice {
-	if t := facts.ToolOf(in.Job); (t != nil && t.Source != "" || in.ManagingOwner() != nil) && in.Decision.Failing() {
+	ofTemplate := slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.OfTemplate })
+	if in.Decision.Outcome == reconcile.OutcomeComplete || !in.Decision.Failing() && !ofTemplate && len(failed.All) == 0 {
+		return nil
+	}
+	if t := facts.ToolOf(in.Job); (t != nil && t.Source != "" || in.ManagingOwner() != nil) && (in.Decision.Failing() || ofTemplate) {
 		if slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.OfSource }) || isElsewhere(in, failed.Example) {
 			return nil
 		}
-		return changeSource(in, "if the cause is in the pod template, ")
+		return changeSource(in, map[bool]string{false: words.ToChange}[ofTemplate])
 	}
-	o := facts.OwnerOf(in.Job)
-	if o == nil || o.Kind != "CronJob" || in.Decision.Outcome == reconcile.OutcomeComplete || !in.Decision.Failing() && len(failed.All) == 0 {
-		return nil
+	if o := facts.OwnerOf(in.Job); o != nil && o.Kind == "CronJob" {
+		return onCronJob(in, o, advised)
 	}
-	return onCronJob(in, o, advised)
+	return nil
 }
 
 // onCronJob returns the advice to correct the CronJob that created a Job, or, if the cause of its failure is elsewhere, to delete the Job.
 func onCronJob(in *facts.Facts, o *explain.Owner, advised []explain.Advice) []explain.Advice {
 	fix := ptr.Deref(lists.First(advised, func(a *explain.Advice) bool { return a.OfTemplate || a.Elsewhere }), explain.Advice{})
+	named := slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.Recreates }) // It says what to change in the CronJob.
 	var out []explain.Advice
 	switch {
-	case fix.Elsewhere && (!in.Finished() || o.Uncontrolled):
+	case named, fix.Elsewhere && (!in.Finished() || o.Uncontrolled):
 		return nil
 	case fix.Elsewhere:
 		out = advise(words.DeleteKeptJob, kubectl(in.Job, "delete job %s", jobWord(in.Job)))
@@ -323,7 +327,7 @@ func onBackoffLimit(in *facts.Facts, failed *failures.Failures, v *Values) []exp
 	case in.Job.Status.Succeeded > 0 && !in.Indexed() && ptr.Deref(in.Spec.Completions, 1) > 1:
 		return advise(fmt.Sprintf(words.RaiseBackoffLimit, jobspec.BackoffLimit(in.Spec)), "")
 	case failed.Example == nil:
-	case mayBeLate(failed.Example.KnownError(in)):
+	case mayBeLate(in, failed.Example.KnownError(in)):
 		return advise(words.MoreRetries(facts.OwnerOf(in.Job), facts.ToolOf(in.Job), jobspec.BackoffLimit(in.Spec)), "")
 	case retriesInVain(in, failed.Example):
 		return propose(in, words.FailAtOnce, failingAtOnce(in, failed.Example))
@@ -342,6 +346,9 @@ func onDeadline(in *facts.Facts, end *explain.End) []explain.Advice {
 	text := words.GiveMoreTime
 	if n := ptr.Deref(in.Spec.Completions, 1); n > 1 && jobspec.Parallelism(in.Spec) < n {
 		text = words.GiveMoreTimeOrPods
+	}
+	if o := facts.OwnerOf(in.Job); o != nil && in.Spec.ActiveDeadlineSeconds != nil {
+		text = fmt.Sprintf(words.GiveJobsMoreTime, *in.Spec.ActiveDeadlineSeconds)
 	}
 	var longer *explain.Policies
 	if in.Spec.ActiveDeadlineSeconds != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -137,8 +138,12 @@ func onServers(in *facts.Facts, servers []string) []explain.Advice {
 func serviceCommand(in *facts.Facts, host string, pods bool) string {
 	service, namespace := meaning.ServiceOf(host)
 	pod, _ := meaning.PodOf(host)
-	format := "get service %s"
-	switch {
+	format, hosts := "get service %s", facts.HostsOf(in)
+	switch job, _, _ := hosts.PodIn(host); {
+	case hosts.IsWrong(host):
+		return ""
+	case job != "":
+		return kubectl(in.Job, "get pods -l %s", shellWord(batchv1.JobNameLabel+"="+job))
 	case pod != "":
 		return explain.Kubectl(cmp.Or(namespace, in.Job.Namespace), "get pod %s", shellWord(pod))
 	case service == "":

@@ -52,8 +52,12 @@ func onEndedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.
 		return append(out, advise(words.DeleteUnended, kubectl(in.Job, "delete pod %s", shellWord(pod.Name)))...)
 	}
 	out, read := endWithMain(in, c.Running, c.Name, c.Kind == explain.ProblemContainerFailed), c.Running[0]
-	if c.Reason == cause.OOMKilled {
+	switch {
+	case c.Reason == cause.OOMKilled:
 		out = append(advise(words.MemoryAdvice(c.Name, in.MemoryLimit(&c.Container), true), ""), out...)
+	case c.Kind == explain.ProblemContainerFailed && !c.NeverStarted() && !facts.IsStopped(&c.Container):
+		how := remedy(in, &c.Container, p.Start.Error, unknownOf(in, p))
+		out = append(onKnown(in, p.Start.Error, &how), out...)
 	}
 	switch {
 	case c.Kind == explain.ProblemSidecarStopping:
@@ -69,7 +73,7 @@ func onEndedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.
 // endWithMain returns advice on making the remaining containers end together with another one, which may have failed.
 func endWithMain(in *facts.Facts, running []string, main string, failed bool) (out []explain.Advice) {
 	for _, name := range running {
-		if text := words.KeepOut(name); text != "" {
+		if text := words.KeepOut(name, in.IsInjected(name)); text != "" {
 			out = append(out, advise(text, "")...)
 		}
 	}
@@ -78,7 +82,9 @@ func endWithMain(in *facts.Facts, running []string, main string, failed bool) (o
 	case len(out) > 0:
 		return out
 	case len(injected) > 0:
-		out = advise(words.FindInjector(injected), "")
+		if out = advise(words.FindInjector(injected), "kubectl get mutatingwebhookconfigurations"); len(injected) == len(running) {
+			return out
+		}
 	case failed && !slices.ContainsFunc(running, words.IsSidecarName):
 		return advise(words.EndWithFailed(running, main), "")
 	}
@@ -102,8 +108,8 @@ func isUnreachable(known *meaning.KnownError) bool {
 }
 
 // mayBeLate reports whether the server that the error, which may be nil, is about may be a Service that was not ready yet.
-func mayBeLate(known *meaning.KnownError) bool {
-	return isUnreachable(known) && meaning.MayBeService(known.Subject)
+func mayBeLate(in *facts.Facts, known *meaning.KnownError) bool {
+	return isUnreachable(known) && meaning.MayBeService(known.Subject) && !facts.HostsOf(in).IsWrong(known.Subject)
 }
 
 // onUnreachable returns advice on a hook whose program cannot reach a server, as the error shows.
@@ -166,6 +172,8 @@ func onEnding(in *facts.Facts, end *meaning.Ending, message string, pod *input.P
 		text = words.PodDeadlineAdvice(in.Spec.Template.Spec.ActiveDeadlineSeconds)
 	case text == "" || in.Spec.Template.Annotations[end.KeepAnnotation()] != "":
 		return nil
+	case end.Kind == meaning.EndRejected && in.Spec.Template.Spec.NodeName != "":
+		text = fmt.Sprintf(words.Unpin, in.Spec.Template.Spec.NodeName)
 	case pod == nil:
 	case end.Kind == meaning.EndProbe, end.Kind == meaning.EndPostStart:
 		command = kubectl(in.Job, "describe pod %s", shellWord(pod.Name))

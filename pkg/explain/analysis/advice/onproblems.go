@@ -130,10 +130,10 @@ func sourceClause(in *facts.Facts, p *explain.Problem, given []explain.Advice) s
 	case p.Kind == explain.ProblemImagePull:
 		return "to run another image, "
 	case p.Kind == explain.ProblemCrashLoop && !isOfTemplate(in, p):
-		return "if the cause is in the pod template, "
+		return words.ToChange
 	case slices.ContainsFunc(given, func(a explain.Advice) bool { return a.Recreates }): // It says what to change.
 	case p.Kind == explain.ProblemUnschedulable, p.Kind == explain.ProblemPodPending, p.Start.Trouble != nil: // Others may be at fault.
-		return "if the pod template is at fault, "
+		return words.ToChange
 	}
 	return ""
 }

@@ -222,7 +222,7 @@ func isOfCluster(p *explain.Problem) bool {
 // otherImage returns the command that runs another image in the container, which a user completes; "" if the Job, or the
 // container, comes from elsewhere.
 func otherImage(in *facts.Facts, container string) string {
-	if hasSource(in) || in.IsInjected(container) {
+	if hasSource(in) || facts.OwnerOf(in.Job) != nil || in.IsInjected(container) {
 		return ""
 	}
 	image := "IMAGE"

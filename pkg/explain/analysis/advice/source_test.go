@@ -75,7 +75,7 @@ func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 		"a chart of K3s":      {explaintest.ToolJob(map[string]string{"helmcharts.helm.cattle.io/chart": "traefik"}, nil), "change HelmChart traefik (spec.jobImage is the image of the Job), not this Job"},
 		"a hook of one moment": {
 			explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "post-install"}),
-			"change the chart or its values, not this Job, and have helm upgrade run this hook, too (post-upgrade in its helm.sh/hook), or uninstall release and install it again: Helm runs the hook only at helm install",
+			"change the chart or its values, not this Job, and have helm upgrade run this hook, too (post-upgrade in its helm.sh/hook), or uninstall the release and install it again: Helm runs the hook only at helm install",
 		},
 		"of another program": {explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "acme"}, nil), "change the object or the configuration that acme creates it from, not this Job; delete the Job before acme creates it again"},
 		"of an object":       {explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "acme", "acme.io/cluster": "db"}, nil), "change the object that acme creates it from (label acme.io/cluster=db), not this Job"},

@@ -139,16 +139,29 @@ func WhereOf(in *Facts, image string) meaning.Where {
 	return w
 }
 
+// HostsOf returns how the pods of the Job are named in DNS, empty if it is not Indexed.
+func HostsOf(in *Facts) *meaning.Hosts {
+	if !in.Indexed() {
+		return &meaning.Hosts{}
+	}
+	h := &meaning.Hosts{Job: in.Job.Name, Subdomain: in.Spec.Template.Spec.Subdomain}
+	if o := OwnerOf(in.Job); o != nil && o.Kind == "JobSet" {
+		h.Set = o.Name
+	}
+	return h
+}
+
 // NoToken reports whether the pod template keeps the token of its ServiceAccount out of the pods.
 func NoToken(in *Facts) bool {
 	return !ptr.Deref(in.Spec.Template.Spec.AutomountServiceAccountToken, true)
 }
 
 // TemplateOf returns what advice on refused pods depends on.
-func TemplateOf(in *Facts) meaning.PodTemplate {
-	spec := &in.Spec.Template.Spec
+func TemplateOf(of *corev1.PodTemplateSpec) meaning.PodTemplate {
+	spec := &of.Spec
 	t := meaning.PodTemplate{
-		Account: Account(in), NoToken: NoToken(in), Annotations: slices.Sorted(maps.Keys(in.Spec.Template.Annotations)),
+		Account: cmp.Or(spec.ServiceAccountName, "default"), NoToken: !ptr.Deref(spec.AutomountServiceAccountToken, true),
+		Annotations: slices.Sorted(maps.Keys(of.Annotations)),
 	}
 	for i, c := range spec.InitContainers {
 		t.Containers = append(t.Containers, meaning.PodPart{Name: c.Name, Image: c.Image, Path: fmt.Sprintf("initContainers/%d", i)})

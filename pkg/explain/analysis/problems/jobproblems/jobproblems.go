@@ -45,7 +45,7 @@ func CreationRefused(in *facts.Facts) []explain.Problem {
 		return nil
 	}
 	why := meaning.OfRefusal(refused.Message).Of(facts.Account(in))
-	why.Template = facts.TemplateOf(in)
+	why.Template = facts.TemplateOf(&in.Spec.Template)
 	hasContainer := func(name string) bool { return !in.IsInjected(name) }
 	why.NoteInjected(hasContainer, func(path string) bool { return facts.HasField(&in.Spec.Template, path) })
 	return one(explain.Problem{

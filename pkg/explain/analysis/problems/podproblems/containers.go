@@ -123,6 +123,8 @@ func EndedContainers(in *facts.Facts) []explain.Problem {
 			}
 		}
 		switch c.Kind {
+		case explain.ProblemContainerFailed:
+			addError(in, pod, &p, &c.Container)
 		case explain.ProblemPodNotEnded:
 			p.Node = pod.Node
 		case explain.ProblemSidecarStopping:
@@ -206,6 +208,11 @@ func addLastRun(in *facts.Facts, pod *input.Pod, p *explain.Problem, c *input.Co
 	if limit := in.MemoryLimit(c); c.Reason == cause.OOMKilled && limit.Value != "" {
 		p.Run.MemoryLimit = &limit
 	}
+	addError(in, pod, p, c)
+}
+
+// addError adds the error that ended a container.
+func addError(in *facts.Facts, pod *input.Pod, p *explain.Problem, c *input.Container) {
 	if c.Reason == cause.OOMKilled || facts.IsStopped(c) && len(p.Details) == 0 {
 		return // It did not end because of an error in its log.
 	}

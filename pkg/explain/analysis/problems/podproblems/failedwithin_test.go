@@ -56,7 +56,7 @@ func TestFailedContainerOfARunningPodIsReported(t *testing.T) {
 		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, runsSince("logs", 20*time.Minute))
 	})))
 	explaintest.WantText(t, r, "container main exited with code 42 in 2 pods, first 1h ago; the pods do not end or count as failed while container proxy is still running",
-		"container main of pod c ended 1m ago with exit code 1", "while containers proxy and logs are still running", "recreate the Job with them as native sidecars (init containers with")
+		"container main of pod c ended 1m ago with exit code 1", "while containers proxy and logs are still running", "adds them as native sidecars")
 	assert.Equal(t, len(r.Problems), 3, r.Problems)
 }
 
