@@ -117,7 +117,7 @@ func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
 	for i := range list {
 		if m := list[i].phrase.FindStringSubmatch(q.Words); m != nil {
 			of, _ := q.server(c)
-			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", c.inputs(), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{devices}", c.devicesText(), "{token}", c.tokenAdvice()}
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", c.inputs(), "{volumes}", cmp.Or(c.lastingMounts(), c.configurationText()), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{devices}", c.devicesText(), "{token}", c.tokenAdvice()}
 			groups := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
 			for n, group := range groups {
 				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
@@ -240,7 +240,7 @@ func (c *Container) spokenOption(text string) string {
 }
 
 // status matches the status of a response of HTTP.
-var status = lazyregexp.New(`(?i)\b(?:stat(?:us(?:[ _]?code)?)?|response(?: code)?(?: is)?|returned error|HTTP(?:/\d(?:\.\d)?)?|code|error)\W{1,3}([45]\d\d)\b|\b([45]\d\d) (?:(?:Client|Server) Error: )?(?:Bad Request|Unauthorized|Forbidden|Not Found|Method Not Allowed|Conflict|Gone|Unprocessable|Too Many|Internal Server|Bad Gateway|Service Unavailable|Gateway Time)`)
+var status = lazyregexp.New(`(?i)\b(?:stat(?:us(?:[ _]?code)?)?(?: returned)?|response(?: code)?(?: is)?|returned error|HTTP(?:/\d(?:\.\d)?)?|code|error)\W{1,3}([45]\d\d)\b|\b([45]\d\d) (?:(?:Client|Server) Error: )?(?:Bad Request|Unauthorized|Forbidden|Not Found|Method Not Allowed|Conflict|Gone|Unprocessable|Too Many|Internal Server|Bad Gateway|Service Unavailable|Gateway Time)`)
 
 // statuses say what to do about a status: "{server}" is the server, or "the server".
 var statuses = map[string]string{

@@ -152,6 +152,17 @@ func (c *Container) givenInputs() string {
 	return cmp.Or(wording.Enumerate(names, "and"), c.givenConfiguration())
 }
 
+// lastingMounts names the volumes of the container that outlive its pod; "" without one.
+func (c *Container) lastingMounts() string {
+	var names []string
+	for _, m := range c.Mounts {
+		if strings.HasPrefix(m.Kind, "claim ") || m.Directory != "" {
+			names = append(names, m.Path+" is "+m.name())
+		}
+	}
+	return wording.Enumerate(names, "and")
+}
+
 func (c *Container) givenConfiguration() string {
 	return wording.Join(" or ", c.fixedMounts(), wording.Enumerate(c.Sources[:min(len(c.Sources), maxSecrets)], "or"))
 }

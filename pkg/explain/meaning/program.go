@@ -178,7 +178,12 @@ var startErrors = []errorRow{
 			if e.Subject == "" {
 				return fmt.Sprintf("make the command of container %s executable for the container's user and the node's architecture (image %s)", c.Name, c.Image)
 			}
-			where := fmt.Sprintf("chmod +x in image %s, or defaultMode: 0755 of the ConfigMap or Secret volume that has it", c.Image)
+			where := "chmod +x in image " + c.Image
+			if slices.ContainsFunc(c.Mounts, func(m Mount) bool { return m.isFixed() }) {
+				where += ", or defaultMode: 0755 of the ConfigMap or Secret volume that has it"
+			} else {
+				where += ", or an image or a user (runAsUser) that may execute it"
+			}
 			if m := mountOf(e.Subject, c.Mounts); m != nil {
 				where = m.executable()
 			}
