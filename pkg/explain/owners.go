@@ -277,6 +277,9 @@ type JobSetReport struct {
 	Open string `json:"open,omitempty"`
 	// Held is what keeps Kueue from admitting the JobSet (Suspended), nil if that is unknown.
 	Held *Suspension `json:"held,omitempty"`
+	// StillRun are the Jobs of which pods run although the JobSet has ended, and TTLSeconds its ttlSecondsAfterFinished, nil for none.
+	StillRun   []string `json:"stillRun,omitempty"`
+	TTLSeconds *int32   `json:"ttlSecondsAfterFinished,omitempty"`
 	// Waits lists replicatedJobs that have not started, with the replicatedJobs that they wait for.
 	Waits []ReplicatedWait `json:"waits,omitempty"`
 	// Missing is the first replicatedJob without Jobs, and BadTemplate what the API server does not accept in its template, "" if

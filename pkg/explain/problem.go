@@ -170,7 +170,7 @@ type Run struct {
 	// the output of the probe.
 	Ending       *meaning.Ending `json:"ending,omitempty"`
 	ProbeMessage string          `json:"probeMessage,omitempty"`
-	// Also are other containers of the pod that fail and are restarted as well (CrashLoop); Restarts includes theirs.
+	// Also are other containers of the pod that failed (ContainerFailed), or fail and are restarted as well (CrashLoop); Restarts includes theirs.
 	Also []AlsoFailed `json:"also,omitempty"`
 	// Restarts is the number of restarts, in all of the pods of a CrashLoop or Restarted. RestartedBy is the field because of which the
 	// container is restarted; Uncounted is set if restarts do not count towards the backoffLimit.
@@ -183,6 +183,9 @@ type Run struct {
 type Stopping struct {
 	// Running are these containers.
 	Running []string `json:"running,omitempty"`
+	// Killed is the last exit of the first of them that restartPolicy OnFailure started again, as a signal stopped it after the work (ContainerEnded);
+	// nil for none.
+	Killed *cause.Exit `json:"killed,omitempty"`
 	// GraceSeconds is the time that sidecars have to stop.
 	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
 }

@@ -39,6 +39,7 @@ type JobSetObject struct {
 	Spec     struct {
 		Suspend        bool            `json:"suspend"`
 		ManagedBy      string          `json:"managedBy"`
+		TTLSeconds     *int32          `json:"ttlSecondsAfterFinished"`
 		ReplicatedJobs []ReplicatedJob `json:"replicatedJobs"`
 		Network        struct {
 			EnableDNSHostnames *bool  `json:"enableDNSHostnames"`

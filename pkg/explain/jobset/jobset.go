@@ -49,6 +49,9 @@ func Explain(in input.JobSet, reports []explain.Report) explain.JobSetReport {
 		if r.State == explain.JobSetRunning {
 			findMissing(&r, &in, own)
 		}
+		if hasEnded(&r) && in.Now.Sub(r.Since.Time) >= patience {
+			r.StillRun, r.TTLSeconds = stillRun(own), in.JobSet.Spec.TTLSeconds
+		}
 		if r.State == explain.JobSetSuspended {
 			r.Held = heldBy(own)
 		}
@@ -101,6 +104,22 @@ func runsOf(reports []*explain.Report, now time.Time) (runs []explain.OwnedRun) 
 		runs = append(runs, words.RunOf(r, now))
 	}
 	return runs
+}
+
+// hasEnded reports whether the JobSet has ended, at a known time, and whether the JobSet controller runs it.
+func hasEnded(r *explain.JobSetReport) bool {
+	return (r.State == explain.JobSetCompleted || r.State == explain.JobSetFailed) && !r.Since.IsZero() && r.ManagedBy == ""
+}
+
+// stillRun returns the Jobs of a JobSet that has ended of which pods run, and that are not being deleted.
+func stillRun(reports []*explain.Report) (names []string) {
+	for _, r := range reports {
+		isDeleted := slices.ContainsFunc(r.Problems, func(p explain.Problem) bool { return p.Kind == explain.ProblemDeleting })
+		if r.Job.Finished == nil && !isDeleted && ptr.Deref(r.Counts.ActivePods, r.Counts.Active) > 0 {
+			names = append(names, r.Job.Name)
+		}
+	}
+	return names
 }
 
 // heldBy returns why Kueue keeps the first of the Jobs suspended, which it admits together; nil if that is unknown.
@@ -176,7 +195,7 @@ func isIgnored(in *input.JobSet) bool {
 	return in.JobSet.IsUntouched() && in.Now.Sub(in.JobSet.Metadata.CreationTimestamp.Time) >= reaction
 }
 
-// patience is the time after which a JobSet that has created some of its Jobs should have created all.
+// patience is the time after which a JobSet that has created some of its Jobs should have created all, and one that has ended deleted the others.
 const patience = 10 * time.Second
 
 // findMissing finds the first replicatedJob that waits for none and has no Jobs, although the JobSet has created others long enough ago.
@@ -303,8 +322,28 @@ func startedOf(set *input.JobSetObject) map[string]bool {
 	return started
 }
 
+// onStillRunning returns advice on the Jobs that run after the end of their JobSet, nil if there are none.
+func onStillRunning(r *explain.JobSetReport) []explain.Advice {
+	const most = 10 // names in a command
+	switch n := len(r.StillRun); {
+	case n == 0:
+		return nil
+	case n > most:
+		return one(words.DeleteOver(r, true), kubectl(r, "delete jobset %s", explain.ShellWord(r.Name)))
+	}
+	names := make([]string, len(r.StillRun))
+	for i, name := range r.StillRun {
+		names[i] = explain.ShellWord(name)
+	}
+	return one(words.DeleteOver(r, false), kubectl(r, "delete job %s", strings.Join(names, " ")))
+}
+
 // adviceOn returns the advice on a JobSet.
 func adviceOn(r *explain.JobSetReport) []explain.Advice {
+	return append(adviceOnState(r), onStillRunning(r)...)
+}
+
+func adviceOnState(r *explain.JobSetReport) []explain.Advice {
 	name := explain.ShellWord(r.Name)
 	switch {
 	case r.Held != nil: // The advice on its Jobs is about Kueue.

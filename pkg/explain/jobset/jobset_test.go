@@ -78,10 +78,10 @@ func TestJobSetIsExplained(t *testing.T) {
 	}{
 		"a failed Job, no policy": {
 			spec: `"successPolicy": {"operator": "Any", "targetReplicatedJobs": ["workers"]}`, status: strings.Replace(failed, "%", "FailedJobs", 1),
-			jobs:    []explain.Report{job("train-workers-0", func(*explain.Report) {}), job("train-leader-0", exited)},
+			jobs:    []explain.Report{job("train-workers-0", func(r *explain.Report) { r.Counts.Active = 1 }), job("train-leader-0", exited)},
 			state:   explain.JobSetFailed,
 			first:   "JobSet train failed 10m ago: its Job train-leader-0 failed: container main exited with code 3: no data.",
-			notes:   "It has no failurePolicy, so the first Job that fails ends it, although its successPolicy is only about workers.",
+			notes:   "It has no failurePolicy, so the first Job that fails ends it, although its successPolicy is only about workers. Its Job train-workers-0 still runs, which its controller should have deleted at its end.",
 			command: "kubectl get jobset train -o yaml -n ns",
 		},
 		"a Job that waits for the end of a pod": {

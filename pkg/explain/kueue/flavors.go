@@ -2,6 +2,7 @@ package kueue
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -136,6 +137,34 @@ func (h *Hold) fit() string {
 	return "only " + h.Most + " of its " + h.Missing + " " + h.Resource + "s"
 }
 
+// isUneven reports whether the pods are not enough for whole slices.
+func (t *Topology) isUneven() bool { return t.SliceSize > 1 && t.Count%t.SliceSize != 0 }
+
+// places says for how many pods there are places in the topology, and why there are no more if that is known.
+func (t *Topology) places() string {
+	switch {
+	case t == nil:
+		return ""
+	case t.isUneven():
+		return fmt.Sprintf("places in its topology for only %d of %d pods, as %d is no multiple of the slice size %d", t.Placed, t.Count, t.Count, t.SliceSize)
+	}
+	return fmt.Sprintf("places in its topology for only %d of %d pods", t.Placed, t.Count)
+}
+
+// morePlaces returns advice on pods without a place in the topology.
+func (t *Topology) morePlaces() string {
+	if t == nil || !t.isUneven() {
+		return "compare the topologyAssignment of the Workload with the nodes that are left, and have Kueue place the pods again: delete the Workload, or {recreate} with fewer pods"
+	}
+	less := t.Count - t.Count%t.SliceSize
+	few := ""
+	if less > 0 {
+		few = fmt.Sprintf("%d or ", less)
+	}
+	return fmt.Sprintf("waiting does not help: {recreate} with a number of pods (parallelism) that is a multiple of %d, such as %s%d, or with another size in the annotation kueue.x-k8s.io/podset-slice-size of the pod template",
+		t.SliceSize, few, less+t.SliceSize)
+}
+
 // fill replaces the details in braces in a template.
 func (h *Hold) fill(template string) string {
 	most, topology, level := "", "its topology", wording.Join(" ", "the topology level", h.Resource)
@@ -146,5 +175,6 @@ func (h *Hold) fill(template string) string {
 		topology = "flavor " + h.Flavor
 	}
 	return wording.Insert(template, "{selector}", cmp.Or(h.Selector, "nodeSelector or affinity"), "{taint}", h.Taint, "{resource}", h.Resource, "{flavor}", h.Flavor, "{shortages}", h.shortages(),
-		"{(most)}", most, "{topology}", topology, "{level}", level, "{name}", h.QueueName, "{fit}", h.fit(), "{(excluded)}", h.excluded())
+		"{(most)}", most, "{topology}", topology, "{level}", level, "{name}", h.QueueName, "{fit}", h.fit(), "{(excluded)}", h.excluded(),
+		"{places}", h.Topology.places(), "{morePlaces}", h.Topology.morePlaces())
 }

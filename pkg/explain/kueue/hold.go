@@ -2,6 +2,7 @@ package kueue
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -41,6 +42,7 @@ const (
 	FlavorMismatch   HoldKind = "FlavorMismatch"       // the pods may not run on the nodes of the flavor
 	FlavorMissing    HoldKind = "FlavorMissing"        // the ResourceFlavor does not exist
 	InvalidRequests  HoldKind = "InvalidRequests"      // the requests exceed the limits, or a LimitRange
+	PodsUnplaced     HoldKind = "PodsUnplaced"         // Kueue has admitted the Workload with places for only some of its pods
 	NotResumed       HoldKind = "NotResumed"           // Kueue has admitted the Workload, and the Job is suspended all the same
 	Evicted          HoldKind = "Evicted"              // Kueue has evicted the Workload, and queues it again
 	NotRequeued      HoldKind = "NotRequeued"          // Kueue has evicted the Workload, which still has its quota
@@ -74,9 +76,12 @@ type Hold struct {
 	// MaxSeconds is the maximum execution time of a Workload that was deactivated because of it, nil for others.
 	MaxSeconds *int64 `json:"maxSeconds,omitempty"`
 	// Selector is the nodeSelector of the pods, "" if they have none, or an affinity, too. Gated is the number of pods that a scheduling gate
-	// of Kueue holds, 0 for a suspended Job.
+	// of Kueue holds, 0 for a suspended Job, and GatedOf that of all active pods, 0 if they are the same.
 	Selector string `json:"selector,omitempty"`
 	Gated    int32  `json:"gated,omitempty"`
+	GatedOf  int32  `json:"gatedOf,omitempty"`
+	// Topology has the places of the pods (PodsUnplaced), nil for others.
+	Topology *Topology `json:"topology,omitempty"`
 	// Checks are the admission checks that are not ready. RequeueAt is when Kueue queues the Workload again after a check failed or an eviction.
 	Checks    []AdmissionCheck `json:"checks,omitempty"`
 	RequeueAt *metav1.Time     `json:"requeueAt,omitempty"`
@@ -95,6 +100,16 @@ func (h *Hold) Passes() bool {
 
 // Requeues reports whether Kueue queues the Job again by itself.
 func (h *Hold) Requeues() bool { return h.Kind == FailedChecks || h.Kind == Evicted }
+
+// HoldPods sets that a scheduling gate of Kueue holds gated of the active pods of the Workload.
+func (h *Hold) HoldPods(w *Workload, gated, active int32) {
+	if h.Gated = gated; gated < active {
+		h.GatedOf = active
+	}
+	if t := w.Topology; h.Kind == NotResumed && t != nil && t.Placed < t.Count {
+		h.Kind, h.Topology = PodsUnplaced, t
+	}
+}
 
 const podsReadyTimeout = "PodsReadyTimeout"
 
@@ -151,6 +166,9 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 	holds, released := "Kueue keeps "+it+" suspended", "resumed it"
 	if h.Gated > 0 {
 		holds, released = "Kueue keeps "+wording.Plural(h.Gated, "pod", "pods")+" waiting", "removed the scheduling gate of its pods"
+	}
+	if h.GatedOf > 0 {
+		released = "removed the scheduling gate of " + fmt.Sprint(h.Gated) + " of its " + wording.Plural(h.GatedOf, "pod", "pods")
 	}
 	if row.quotes && evictions[h.Reason] == "" && checks == "" && h.Message != "The workload is deactivated" {
 		message = h.Message

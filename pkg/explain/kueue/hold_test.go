@@ -11,7 +11,7 @@ import (
 )
 
 func TestEveryHoldHasWords(t *testing.T) {
-	kinds := []HoldKind{Preempting, SharedPreemption, NoLongerFits, AdmissionGated, QuotaInUse, QuotaTooSmall, NoResource, BorrowingLimit, NoQueue, QueueMissing, QueueGone, QueueStopped, QueueInactive, NoDomains, TopologyFull, TopologyMismatch, TopologyRequired, PodsNotReady, Deactivated, UntoleratedTaint, NotSelected, FlavorMismatch, FlavorMissing, InvalidRequests, NotResumed, Evicted, NotRequeued, AdmissionChecks, FailedChecks, Other}
+	kinds := []HoldKind{Preempting, SharedPreemption, NoLongerFits, AdmissionGated, QuotaInUse, QuotaTooSmall, NoResource, BorrowingLimit, NoQueue, QueueMissing, QueueGone, QueueStopped, QueueInactive, NoDomains, TopologyFull, TopologyMismatch, TopologyRequired, PodsNotReady, Deactivated, UntoleratedTaint, NotSelected, FlavorMismatch, FlavorMissing, InvalidRequests, PodsUnplaced, NotResumed, Evicted, NotRequeued, AdmissionChecks, FailedChecks, Other}
 	assert.Equal(t, len(holds), len(kinds), "rows")
 	for _, kind := range kinds {
 		h := Hold{Kind: kind}

@@ -190,6 +190,10 @@ var holds = []holdRow{
 		advice: "find out what the admission check waits for: for nodes, its ProvisioningRequest in the namespace says so; for another cluster (MultiKueue), the queues there",
 	},
 	{
+		kind: PodsUnplaced, text: suspended + "{(queue)}: it found {places}",
+		advice: "{morePlaces}",
+	},
+	{
 		kind: NotResumed, text: "Kueue admitted {it}{(queue)} {since}, and has not {released}",
 		advice: "find the reason in the log of Kueue's controller (here as its manifests install it)",
 	},

@@ -61,6 +61,15 @@ type Workload struct {
 	// Checks are the admission checks that are not Ready, with their states. RequeueAt is when Kueue queues the Workload again.
 	Checks    []AdmissionCheck
 	RequeueAt *metav1.Time
+	// Topology is the placement of the pods of its only pod set in a topology, nil for none.
+	Topology *Topology
+}
+
+// Topology is the placement of pods in a topology: Placed of Count have a place. SliceSize is the number of pods in each slice, 0 without slices.
+type Topology struct {
+	Count     int32 `json:"count"`
+	Placed    int32 `json:"placed"`
+	SliceSize int32 `json:"sliceSize,omitempty"`
 }
 
 // AdmissionCheck is a check that Kueue waits for after it has reserved quota.
@@ -82,6 +91,11 @@ type Object struct {
 		QueueName  string `json:"queueName"`
 		Active     *bool  `json:"active"`
 		MaxSeconds *int64 `json:"maximumExecutionTimeSeconds"`
+		PodSets    []struct {
+			TopologyRequest struct {
+				SliceSize int32 `json:"podSetSliceSize"`
+			} `json:"topologyRequest"`
+		} `json:"podSets"`
 	} `json:"spec"`
 	Status struct {
 		Conditions      []metav1.Condition `json:"conditions"`
@@ -89,7 +103,53 @@ type Object struct {
 		RequeueState    struct {
 			RequeueAt *metav1.Time `json:"requeueAt"`
 		} `json:"requeueState"`
+		Admission struct {
+			PodSets []assignment `json:"podSetAssignments"`
+		} `json:"admission"`
 	} `json:"status"`
+}
+
+// assignment is where Kueue places the pods of a pod set: in domains (v1beta1), or in slices of domains (v1beta2).
+type assignment struct {
+	Count    int32 `json:"count"`
+	Topology struct {
+		Domains []struct {
+			Count int32 `json:"count"`
+		} `json:"domains"`
+		Slices []struct {
+			Domains   int32 `json:"domainCount"`
+			PodCounts struct {
+				Universal  int32   `json:"universal"`
+				Individual []int32 `json:"individual"`
+			} `json:"podCounts"`
+		} `json:"slices"`
+	} `json:"topologyAssignment"`
+}
+
+// placed returns the number of pods that have a place.
+func (a *assignment) placed() (n int32) {
+	for _, d := range a.Topology.Domains {
+		n += d.Count
+	}
+	for _, s := range a.Topology.Slices {
+		n += s.Domains * s.PodCounts.Universal
+		for _, pods := range s.PodCounts.Individual {
+			n += pods
+		}
+	}
+	return n
+}
+
+// topology returns the placement of the pods, nil if there is none, or more than one pod set.
+func (o *Object) topology() *Topology {
+	if len(o.Spec.PodSets) != 1 || len(o.Status.Admission.PodSets) != 1 {
+		return nil
+	}
+	a := &o.Status.Admission.PodSets[0]
+	if n := a.placed(); n > 0 {
+		return &Topology{Count: a.Count, Placed: n, SliceSize: o.Spec.PodSets[0].TopologyRequest.SliceSize}
+	}
+	return nil
 }
 
 // IsOf reports whether the Workload belongs to the Job or to its owner, such as a JobSet: by its own owner, by the label of the
@@ -116,7 +176,7 @@ func (o *Object) IsOf(job *batchv1.Job) bool {
 
 // Workload converts the object to the data that explanations use.
 func (o *Object) Workload() *Workload {
-	w := &Workload{Name: o.Metadata.Name, Queue: o.Spec.QueueName, Inactive: !ptr.Deref(o.Spec.Active, true), MaxSeconds: o.Spec.MaxSeconds, RequeueAt: o.Status.RequeueState.RequeueAt}
+	w := &Workload{Name: o.Metadata.Name, Queue: o.Spec.QueueName, Inactive: !ptr.Deref(o.Spec.Active, true), MaxSeconds: o.Spec.MaxSeconds, RequeueAt: o.Status.RequeueState.RequeueAt, Topology: o.topology()}
 	for i := range o.Status.Conditions {
 		c := &o.Status.Conditions[i]
 		c.Message = wording.CutBytes(c.Message, maxMessage)

@@ -25,6 +25,7 @@ type LineSign string
 const (
 	SignError   LineSign = ""        // the line looks like an error
 	SignUnknown LineSign = "Unknown" // nothing shows whether it is one
+	SignInside  LineSign = "Inside"  // nothing shows whether it is one, and the log goes on after it
 	SignNoError LineSign = "NoError" // the log ends with progress, and no line near its end looks like an error
 	SignEmpty   LineSign = "Empty"   // there is no line: the log was read, and has no text
 )
@@ -44,7 +45,21 @@ func LastLineOf(code int32, lines []string) (string, LineSign) {
 	if cause.Faults(code) && sign != SignError {
 		return "", SignError
 	}
-	return all.words(i), sign
+	words := all.words(i)
+	if sign == SignUnknown && !all.endsWith(i, words) {
+		sign = SignInside
+	}
+	return words, sign
+}
+
+// endsWith reports whether the words, which begin at a position, end with the last line of the log that has a letter or a digit.
+func (l *logLines) endsWith(at int, words string) bool {
+	for i := len(l.raw) - 1; i > at; i-- {
+		if text := l.at(i).text; strings.ContainsFunc(text, isWord) {
+			return strings.HasSuffix(strings.TrimRight(words, "."), strings.TrimRight(text, "."))
+		}
+	}
+	return true
 }
 
 var (

@@ -141,8 +141,8 @@ func TestLogThatEndsWithoutAnErrorHasASign(t *testing.T) {
 		"error: no port":                                                          SignError,
 		"Uploaded 3 of 4 files, no space for the last":                            SignError,
 		"ValueError: a":      SignError,
-		"epoch 3, loss 0.12": SignUnknown,
-		"設定ファイルが見つかりません": SignUnknown,
+		"epoch 3, loss 0.12": SignInside,
+		"設定ファイルが見つかりません": SignInside,
 	} {
 		_, sign := LastLineOf(1, []string{"start", last, "+ exit 1"})
 		assert.Equal(t, sign, want, last)

@@ -76,6 +76,9 @@ func containerEndedText(p *explain.Problem, now time.Time) string {
 	if p.Run.MemoryLimit != nil {
 		text += ", " + LimitText(p.Run.MemoryLimit)
 	}
+	if len(p.Run.Also) > 0 {
+		text += AlsoText(p.Run.Also)
+	}
 	it := wording.Form(int(max(p.Count, 1)), "the pod", "the pods")
 	switch p.Kind {
 	case explain.ProblemPodNotEnded:
@@ -85,12 +88,24 @@ func containerEndedText(p *explain.Problem, now time.Time) string {
 		}
 		return withoutPod(fmt.Sprintf("%s, but %s not ended %s", text, kubelet, it), ofPod)
 	case explain.ProblemContainerEnded:
-		text = fmt.Sprintf("%s, and %s%s %s from ending", text, ContainersText(p.Stopping.Running), wording.Form(len(p.Stopping.Running), " keeps", " keep"), it)
+		running := ContainersText(p.Stopping.Running)
+		if k := p.Stopping.Killed; k != nil && len(p.Stopping.Running) == 1 {
+			running += fmt.Sprintf(", restarted after exit code %d,", k.ExitCode)
+		}
+		text = fmt.Sprintf("%s, and %s%s %s from ending", text, running, wording.Form(len(p.Stopping.Running), " keeps", " keep"), it)
 		return withoutPod(text, ofPod)
 	case explain.ProblemSidecarStopping:
 		return fmt.Sprintf("%s, and %s%s not stopped yet", text, sidecarsText(p.Stopping.Running), wording.Form(len(p.Stopping.Running), " has", " have"))
 	}
-	return text
+	return withoutPod(text, ofPod)
+}
+
+// containerEndedNote says why a container runs again that was stopped after the work.
+func containerEndedNote(p *explain.Problem, _ time.Time) string {
+	if p.Stopping.Killed == nil {
+		return ""
+	}
+	return "the kubelet starts a container again that does not end with 0 (restartPolicy OnFailure), even if it was only stopped"
 }
 
 // withoutPod leaves the pod out of a sentence that is too long: it has a line of its own.

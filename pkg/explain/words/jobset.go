@@ -18,7 +18,7 @@ func JobSetText(r *explain.JobSetReport, now time.Time) (sentence string, notes 
 		state := runText(r.Job, now)
 		texts = append(texts, fmt.Sprintf("Job %s of JobSet %s %s", r.Job.Name, r.Name, state), "Its Job "+r.Job.Name+" "+state)
 	}
-	clauses := append(withCause(why, texts...), waitsText(r.Job), decidedText(r), lackingText(r))
+	clauses := append(withCause(why, texts...), waitsText(r.Job), decidedText(r), lackingText(r), stillRunText(r, now))
 	clauses = withDropped(r, clauses)
 	if r.State == explain.JobSetCreationRefused && why == "" {
 		clauses = refusedClauses(start+what+": ", r.Refusal)
@@ -173,6 +173,36 @@ func decidedText(r *explain.JobSetReport) string {
 	}
 	if text != "" && len(r.SuccessPolicy) > 0 {
 		text += fmt.Sprintf(", although its successPolicy is only about %s", wording.Enumerate(r.SuccessPolicy, "and"))
+	}
+	return text
+}
+
+// stillRunText names the Jobs that run after the end of their JobSet, and says until when; "" if there are none.
+func stillRunText(r *explain.JobSetReport, now time.Time) string {
+	n := len(r.StillRun)
+	if n == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("its %s %s still %s", wording.Form(n, "Job", "Jobs"), wording.EnumerateFew(r.StillRun), wording.Form(n, "runs", "run"))
+	if r.TTLSeconds == nil {
+		return text + ", which its controller should have deleted at its end"
+	}
+	end := r.Since.Add(time.Duration(*r.TTLSeconds) * time.Second)
+	if left := end.Sub(now); left > 0 {
+		return fmt.Sprintf("%s, until ttlSecondsAfterFinished (%s) removes the JobSet in %s", text, wording.Seconds(int64(*r.TTLSeconds)), wording.Age(left))
+	}
+	return text + ", although the ttlSecondsAfterFinished of the JobSet is over"
+}
+
+// DeleteOver returns advice on the Jobs that run after the end of their JobSet: to delete them, or the whole JobSet.
+func DeleteOver(r *explain.JobSetReport, whole bool) string {
+	it := wording.Form(len(r.StillRun), "it", "them")
+	text := fmt.Sprintf("if nothing needs the work of %s, delete %s: the JobSet is over, and does not create %s again", wording.Form(len(r.StillRun), "the Job that still runs", "the Jobs that still run"), it, it)
+	if whole {
+		text = "if nothing needs the work of the Jobs that still run, delete the JobSet, with all its Jobs and their logs"
+	}
+	if r.TTLSeconds != nil {
+		text += "; a shorter ttlSecondsAfterFinished removes the whole JobSet earlier, and a newer JobSet controller deletes such Jobs at once"
 	}
 	return text
 }

@@ -98,7 +98,7 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemContainerFailed: {
 		what: containerEndedText, quote: crashLoopQuote, note: containerFailedNote, group: containersFailedText, brief: containerFailedBriefly,
 	},
-	explain.ProblemContainerEnded:   {what: containerEndedText, group: containersEndedText, brief: stillRunBriefly},
+	explain.ProblemContainerEnded:   {what: containerEndedText, note: containerEndedNote, group: containersEndedText, brief: stillRunBriefly},
 	explain.ProblemSidecarStopping:  {what: containerEndedText, note: sidecarStoppingNote, group: containersEndedText, brief: stillRunBriefly},
 	explain.ProblemPodNotEnded:      {what: containerEndedText, group: containersEndedText, brief: phrase("pod not ended by its kubelet"), advice: CheckKubelet},
 	explain.ProblemTerminatingHolds: {what: terminatingText, column: "waits for terminating pods"},

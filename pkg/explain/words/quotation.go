@@ -63,8 +63,8 @@ func logLine(line string, sign meaning.LineSign, isOutput bool) quotation {
 		return output(line)
 	case sign == meaning.SignNoError:
 		return quotation{message: "its log ends without an error", before: ", but ", whole: true}
-	case sign == meaning.SignUnknown:
-		const lead = "its log ends with "
+	case sign == meaning.SignUnknown || sign == meaning.SignInside:
+		lead := map[meaning.LineSign]string{meaning.SignUnknown: "its log ends with ", meaning.SignInside: "its log has "}[sign]
 		q := inQuotes("; "+lead, line)
 		q.lead = lead
 		return q

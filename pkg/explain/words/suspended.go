@@ -56,7 +56,11 @@ func gatedNote(p *explain.Problem, _ time.Time) string {
 	if p.Suspension.Hold == nil {
 		return ""
 	}
-	return Clauses([]string{p.Suspension.Hold.Note(), "the scheduling gate " + wording.Enumerate(p.Scheduling.Gates, "and") + " holds its pods"})
+	held := "its pods"
+	if p.Suspension.Hold.GatedOf > 0 {
+		held = wording.Form(int(p.Count), "that pod", "those pods")
+	}
+	return Clauses([]string{p.Suspension.Hold.Note(), "the scheduling gate " + wording.Enumerate(p.Scheduling.Gates, "and") + " holds " + held})
 }
 
 // suspendedNote says why other flavors of Kueue do not fit, that Kueue, which suspended the Job, does not queue it, or that pods were stopped.

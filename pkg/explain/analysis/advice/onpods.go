@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -59,6 +60,7 @@ func onEndedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.
 		how := remedy(in, &c.Container, p.Start.Error, unknownOf(in, p))
 		out = append(onKnown(in, p.Start.Error, &how), out...)
 	}
+	out = append(out, onNoEnd(in, p, c)...)
 	switch {
 	case c.Kind == explain.ProblemSidecarStopping:
 		out = advise(words.StopSidecars(c.Running), "")
@@ -68,6 +70,21 @@ func onEndedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.
 		read = c.Name
 	}
 	return append(out, adviseLogs(fmt.Sprintf(words.ReadLogOf, read), logsOf(in, pod.Name, read))...)
+}
+
+// longOver is the time after the failure of a container from which the others of its pod most likely have no work.
+const longOver = time.Hour
+
+// onNoEnd returns advice on what keeps the containers of a pod running without an end.
+func onNoEnd(in *facts.Facts, p *explain.Problem, c *podproblems.Ended) []explain.Advice {
+	isAlone := int(p.Count) == len(in.Active) && in.ManagingOwner() == nil && !facts.ToolOf(in.Job).IsHook()
+	switch {
+	case c.Killed != nil:
+		return advise(fmt.Sprintf(words.ExitWithZero, c.Killed.Name), "")
+	case c.Kind == explain.ProblemContainerFailed && isAlone && in.Spec.ActiveDeadlineSeconds == nil && in.Now.Sub(c.EndedAt) >= longOver:
+		return advise(fmt.Sprintf(words.DeleteNow, c.Name, words.ContainersText(c.Running)), kubectl(in.Job, "delete job %s", jobWord(in.Job)))
+	}
+	return nil
 }
 
 // endWithMain returns advice on making the remaining containers end together with another one, which may have failed.

@@ -2,6 +2,7 @@ package podproblems
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
@@ -31,6 +33,8 @@ type Ended struct {
 	Kind explain.ProblemKind
 	// Running are the containers that keep the pod from ending: sidecars, if Kind is ProblemSidecarStopping.
 	Running []string
+	// Killed is the first of the Running that the kubelet has started again, as a signal stopped it when this one had ended with 0; nil for none.
+	Killed *input.Member
 	// WorkIsOver reports whether the running containers only serve others, as an injected proxy does.
 	WorkIsOver bool
 }
@@ -54,7 +58,17 @@ func EndedContainer(in *facts.Facts, p *input.Pod) *Ended {
 	if e.Member == nil {
 		return nil
 	}
+	e.Killed = killedAfter(in, p, e.EndedAt)
 	return e
+}
+
+// killedAfter returns the container of the pod that a signal stopped at that time or later, and that runs again only because of
+// restartPolicy OnFailure; nil if there is none.
+func killedAfter(in *facts.Facts, p *input.Pod, ended time.Time) *input.Member {
+	return lists.First(p.Lineup, func(m *input.Member) bool {
+		wasStopped := m.Running && m.Before && !m.Init && facts.IsStopped(&m.Container) && !m.EndedAt.Before(ended)
+		return wasStopped && in.RestartedBy(&m.Container, false) == explain.RestartedByPod
+	})
 }
 
 // isFailure returns a function that reports whether a container has failed for good.
@@ -104,7 +118,8 @@ func EndedContainers(in *facts.Facts) []explain.Problem {
 	type key struct {
 		kind explain.ProblemKind
 		cause.Exit
-		running string
+		running, also string
+		killed        bool
 	}
 	var found byKey[key]
 	for _, pod := range in.Active {
@@ -125,14 +140,27 @@ func EndedContainers(in *facts.Facts) []explain.Problem {
 		switch c.Kind {
 		case explain.ProblemContainerFailed:
 			addError(in, pod, &p, &c.Container)
+			addOtherEnds(in, pod, &p)
 		case explain.ProblemPodNotEnded:
 			p.Node = pod.Node
 		case explain.ProblemSidecarStopping:
 			p.MayContinue, p.Stopping.GraceSeconds = true, in.Spec.Template.Spec.TerminationGracePeriodSeconds
 		}
-		found.add(key{c.Kind, exit, strings.Join(c.Running, ",")}, pod.Name, &p)
+		if c.Killed != nil {
+			p.Stopping.Killed = ptr.To(facts.ExitOf(&c.Killed.Container))
+		}
+		found.add(key{c.Kind, exit, strings.Join(c.Running, ","), fmt.Sprint(p.Run.Also), c.Killed != nil}, pod.Name, &p)
 	}
 	return found.mostFrequentFirst()
+}
+
+// addOtherEnds adds the other containers of the pod that have failed for good.
+func addOtherEnds(in *facts.Facts, pod *input.Pod, p *explain.Problem) {
+	for i := range pod.Lineup {
+		if m := &pod.Lineup[i]; !m.Init && m.Name != p.Container && m.HasEnded() && isFailure(in)(m) {
+			p.Run.Also = append(p.Run.Also, explain.AlsoFailed{Exit: facts.ExitOf(&m.Container)})
+		}
+	}
 }
 
 // beforeMain returns the problem of the init container or sidecar that the main containers of a pending pod wait for, if it

@@ -82,8 +82,9 @@ func triesInVain(pod *input.Pod, warning func(pod string) *input.Event) bool {
 // pendingPod returns the reason why an active pod does not run; warning returns the latest warning about a pod.
 func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input.Event) (explain.Problem, bool) {
 	p := explain.Problem{Blocks: true, Since: explain.TimeOf(pod.CreatedAt)}
-	image, config, loop := pod.WaitingFor(imagePull...), pod.WaitingFor(containerConfig...), in.CrashLoop(pod)
-	before, held, restarted := beforeMain(in, pod), heldByOOM(in, pod), in.Restarted(pod)
+	image, config := pod.WaitingFor(imagePull...), pod.WaitingFor(containerConfig...)
+	before, held := beforeMain(in, pod), heldByOOM(in, pod)
+	loop, restarted := failing(in, pod)
 	switch {
 	case len(pod.Gates) > 0:
 		p.Kind, p.Scheduling.Gates, p.MayContinue = explain.ProblemSchedulingGated, pod.Gates, true
@@ -122,6 +123,21 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 		return p, false
 	}
 	return p, true
+}
+
+// failing returns the container of the pod that is in a crash loop, and the one that failed and runs again; nil for the one that was only
+// stopped after the work of the pod, see Ended.Killed.
+func failing(in *facts.Facts, pod *input.Pod) (loop, restarted *input.Container) {
+	loop, restarted = in.CrashLoop(pod), in.Restarted(pod)
+	if e := EndedContainer(in, pod); e != nil && e.Killed != nil {
+		if loop != nil && loop.Name == e.Killed.Name {
+			loop = nil
+		}
+		if restarted != nil && restarted.Name == e.Killed.Name {
+			restarted = nil
+		}
+	}
+	return loop, restarted
 }
 
 // waitsForContainer adds the reason why a container does not start.

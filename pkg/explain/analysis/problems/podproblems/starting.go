@@ -64,7 +64,8 @@ func addGate(in *facts.Facts, p *explain.Problem) {
 		return
 	}
 	h := p.Suspension.Hold
-	h.Gated, p.MayContinue = p.Count, h.Passes() || h.Requeues()
+	h.HoldPods(in.Workload, p.Count, int32(len(in.Active)))
+	p.MayContinue = h.Passes() || h.Requeues()
 	if h.Message != "" {
 		p.Details = []string{h.Message}
 	}
