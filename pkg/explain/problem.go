@@ -125,6 +125,8 @@ type Start struct {
 	Trouble *meaning.Trouble `json:"trouble,omitempty"`
 	// IsSilent is set if no event shows that the kubelet has begun to start the pod.
 	IsSilent bool `json:"silent,omitempty"`
+	// IsLate is set if the image of the pod is being pulled for unusually long, since Since.
+	IsLate bool `json:"late,omitempty"`
 	// Claims are the persistent volume claims of the pods, if one of them may keep the pods from starting.
 	Claims []meaning.Claim `json:"claims,omitempty"`
 	// Hook is the hook of a deployment tool that the Job is, if it needs an object that the tool may create later, or has

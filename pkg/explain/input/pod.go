@@ -276,7 +276,7 @@ func (p *Pod) LastFailure() *Container {
 
 // LooksWell reports whether nothing holds the pod, and no container has ended or waits, as with nearly all pods.
 func (p *Pod) LooksWell() bool {
-	return len(p.Gates) == 0 && p.Unschedulable == "" && len(p.Containers) == 0
+	return len(p.Gates) == 0 && p.Unschedulable == "" && len(p.Containers) == 0 && (p.StatusReason == "" || p.Phase != corev1.PodPending)
 }
 
 // PodNamed returns the pod of that name, nil if there is none.

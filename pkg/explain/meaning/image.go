@@ -37,6 +37,7 @@ const (
 	PullsThrottled     TroubleKind = "PullsThrottled"     // the kubelet limits the rate of pulls
 	WindowsImage       TroubleKind = "WindowsImage"       // the image is not for the Windows of the node
 	NotOfficial        TroubleKind = "NotOfficial"        // Docker Hub has no official image of the name
+	HubDenied          TroubleKind = "HubDenied"          // Docker Hub denies access, or has no such repository
 	PublicDenied       TroubleKind = "PublicDenied"       // a registry that is public denies the node access
 	UnpackDenied       TroubleKind = "UnpackDenied"       // the node may not set what a layer has
 	DiskFails          TroubleKind = "DiskFails"          // the disk of the node fails
@@ -145,6 +146,17 @@ var images = []row[TroubleKind]{
 		advice:   "give the name of the image with its registry; or, if it was built locally, load it onto {node} ({load}), and leave imagePullPolicy IfNotPresent" + retried,
 	},
 	{
+		kind:     HubDenied,
+		patterns: re(`pull access denied for [^/\s,.:]+/`, `(?:^|\s)docker\.io/[^\s"]+: .*access to the resource is denied`, `"docker\.io/[^"]+": .*(?:pull access denied|insufficient_scope|authorization failed)`),
+		yieldsTo: []TroubleKind{RateLimit, NotOfficial, CredentialsExpired},
+		brief:    "access denied",
+		text:     "cannot be pulled: Docker Hub{unnamed} denied access",
+		note:     "the repository does not exist there, or credentials are missing or wrong",
+		bareNote: "the repository does not exist there, or credentials are missing (no imagePullSecrets)",
+		advice: "if the image was built locally, push it to a registry and put that in its name, or load it onto {node} ({load}), with imagePullPolicy IfNotPresent or Never; " +
+			"if it is private on Docker Hub, give the pods credentials: a Secret of type kubernetes.io/dockerconfigjson in {secrets}" + retried,
+	},
+	{
 		kind:     PublicDenied,
 		patterns: re(`(?i)(?P<name>registry\.k8s\.io|k8s\.gcr\.io)/\S+.*\b(?:403|forbidden)\b`, `(?i)/k8s-artifacts-prod/\S+.*\b(?:403|forbidden)\b`),
 		brief:    "access denied",
@@ -228,7 +240,7 @@ var images = []row[TroubleKind]{
 		patterns: re(`(?i)unauthorized|authorization failed|authentication required|no basic auth credentials|access denied|access forbidden|` +
 			`access to the requested resource|requested access to the resource is denied|\bdenied: |permission .*denied|\b40[13]\b|insufficient_scope`),
 		// Docker Hub tells some clients of its rate limit as unauthorized.
-		yieldsTo: []TroubleKind{RateLimit, Unreachable, CloudRegistry, PublicDenied, NotOfficial, CredentialsExpired, RepositoryNotFound, BlobsDenied, Unauthenticated},
+		yieldsTo: []TroubleKind{RateLimit, Unreachable, CloudRegistry, PublicDenied, NotOfficial, HubDenied, CredentialsExpired, RepositoryNotFound, BlobsDenied, Unauthenticated},
 		brief:    "access denied",
 		text:     "cannot be pulled: the registry denied access",
 		note:     "credentials are missing or wrong, or the repository does not exist",
@@ -238,7 +250,7 @@ var images = []row[TroubleKind]{
 	{
 		kind:     Unauthenticated,
 		patterns: re(`(?i)\b401 Unauthorized|no basic auth credentials|authentication required|invalid username/password`),
-		yieldsTo: []TroubleKind{RateLimit, CloudRegistry, CredentialsExpired},
+		yieldsTo: []TroubleKind{RateLimit, CloudRegistry, CredentialsExpired, HubDenied},
 		brief:    "access denied",
 		text:     "cannot be pulled: the registry denied access",
 		note:     "credentials are missing or wrong",

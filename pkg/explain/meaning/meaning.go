@@ -21,7 +21,7 @@ import (
 type Trouble struct {
 	Kind TroubleKind `json:"kind"`
 	// Object is the kind of object that is missing or lacks Key: ConfigMap, Secret or claim. Name is its name, or that of what the
-	// message is about, such as a CSI driver, a Service or a node; "" if the message names none.
+	// message is about, such as a CSI driver, a Service or a node, or the kubelet's reason for a refusal; "" if the message names none.
 	Object string `json:"object,omitempty"`
 	Name   string `json:"name,omitempty"`
 	// Namespace is the namespace of the object, "" if neither the message names it nor the pod is known.
@@ -84,7 +84,7 @@ func re(patterns ...string) []*lazyregexp.Regexp {
 }
 
 // subjects are the rows of all files.
-var subjects = [][]row[TroubleKind]{images, {unexplained}, volumes, {attaching}, sandboxes, devices, stops, webhooks}
+var subjects = [][]row[TroubleKind]{images, {unexplained}, volumes, {attaching}, sandboxes, devices, {notAdmitted}, stops, webhooks}
 
 func rowOf(kind TroubleKind) *row[TroubleKind] {
 	for _, rows := range subjects {
@@ -192,11 +192,13 @@ func (t *Trouble) Text(volume string) string {
 func (t *Trouble) Advice(volume string) string {
 	moved := t.Pod.moved()
 	switch {
+	case t.Kind == NotAdmitted:
+		return rejectionAdvice(&Ending{Reason: t.Name}, t.Detail) + retried
 	case t.Pod.Lost != "":
 		return t.fill(createLost, volume)
 	case t.NFS != "" && slices.Contains([]TroubleKind{MountTimeout, Volume, StorageUnreachable}, t.Kind):
 		return t.fill(reachNFS, volume)
-	case moved != "" && slices.Contains([]TroubleKind{ImageNotFound, RepositoryNotFound, NotOfficial}, t.Kind):
+	case moved != "" && slices.Contains([]TroubleKind{ImageNotFound, RepositoryNotFound, NotOfficial, HubDenied}, t.Kind):
 		return moved
 	case t.Pod.Store != "" && t.Kind == ObjectMissing && t.Object == "Secret" && t.Volume == "":
 		return t.fill(createByStore, volume)

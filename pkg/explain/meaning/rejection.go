@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,6 +43,19 @@ type rejectionRow struct {
 
 const anotherNode = "; another node may take it"
 
+// NotAdmitted is the trouble of a pending pod that its kubelet does not admit, and checks again.
+const NotAdmitted TroubleKind = "NotAdmitted" // the kubelet of the node refuses the pod
+
+var notAdmitted = row[TroubleKind]{kind: NotAdmitted, brief: "refused by the kubelet", text: "its kubelet refuses it", advice: "the kubelet of the node refused the pod, which never ran and has no log" + anotherNode}
+
+// OfPodStatus returns why the kubelet does not admit a pending pod, from the reason and message of its status; nil for other reasons.
+func OfPodStatus(reason, message string) *Trouble {
+	if message = strings.TrimSpace(message); !isRejection(reason, message) {
+		return nil
+	}
+	return &Trouble{Kind: NotAdmitted, Name: reason, Detail: cmp.Or(message, reason)}
+}
+
 var rejectionAdvices = []rejectionRow{
 	{lazyregexp.New(`^NodeAffinity `), "compare the pod's node selector and affinity with the labels of the node, which the kubelet may not have known yet when it started" + anotherNode},
 	{
@@ -58,8 +72,9 @@ var rejectionAdvices = []rejectionRow{
 	},
 	{
 		lazyregexp.New(`^AppArmor .*profile "([^"]+)" is not loaded`),
-		"load AppArmor profile $1 on the nodes, or {recreate} with another appArmorProfile; each other pod fails, too, on nodes without it",
+		"load AppArmor profile $1 on the node (apparmor_parser), have the pods run on nodes that have it (nodeSelector), or {recreate} without it in appArmorProfile of a securityContext",
 	},
+	{lazyregexp.New(`^AppArmor .*AppArmor is not enabled`), "have the pods run on nodes with AppArmor (nodeSelector), or {recreate} without appArmorProfile in a securityContext"},
 	{
 		lazyregexp.New(`^OutOfpods `),
 		"the node runs as many pods as it may (maxPods of its kubelet): wait until pods of the node end" + anotherNode,
@@ -101,7 +116,7 @@ func rejectionAdvice(e *Ending, message string) string {
 			return strings.ReplaceAll(rejectionAdvices[i].advice, "$1", m[len(m)-1])
 		}
 	}
-	return "the kubelet of the node refused the pod, which never ran and has no log" + anotherNode
+	return notAdmitted.advice
 }
 
 // consumer matches what the kubelet reports about the container that used most of a resource that ran low.

@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -49,7 +50,9 @@ var setupErrors = []errorRow{
 		patterns: []errorPattern{{"no command specified", lazyregexp.New(`no command specified`), nil}},
 		brief:    "no command",
 		text:     "neither its image nor the pod template has a command",
-		advice:   "set command of the container in the pod template",
+		advise: func(_ *KnownError, c Container) string {
+			return fmt.Sprintf("{recreate} with a command for container %s, or with an image that has one: %s has neither ENTRYPOINT nor CMD, which a copy or a build of it may have lost", c.Name, cmp.Or(c.Image, "its image"))
+		},
 	},
 	{
 		kind: ErrorUserNotFound,
@@ -200,7 +203,7 @@ var setupErrors = []errorRow{
 		named: "its memory limit is too low to start a container (%s)",
 		text:  "its memory limit is too low to start a container",
 		advise: func(_ *KnownError, c Container) string {
-			return fmt.Sprintf("raise the memory limit of container %s, and check its unit (128Mi, not 128m)", c.Name)
+			return runtimeMemory(c, fmt.Sprintf("raise the memory limit of container %s, and check its unit (128Mi, not 128m)", c.Name))
 		},
 	},
 	{
@@ -231,10 +234,11 @@ var setupErrors = []errorRow{
 			{"pid from pipe", lazyregexp.New(`(?i)(final child's pid from pipe).*EOF`), nil},
 			{"cannot start a stopped process", lazyregexp.New(`(cannot start a stopped process)`), nil},
 		},
-		brief:  "runtime ends",
-		named:  "its first process ends before its command runs (%s)",
-		text:   "its first process ends before its command runs",
-		advice: "check its memory limit and the unit (128Mi, not 128m), which may be too low for the runtime; otherwise restart the container runtime of the node, or update it",
+		brief: "runtime ends",
+		text:  "its first process ends before its command runs, often for lack of memory",
+		advise: func(_ *KnownError, c Container) string {
+			return runtimeMemory(c, "check whether a LimitRange sets a memory limit that is too low for the container runtime") + "; otherwise restart the container runtime of the node, or update it"
+		},
 	},
 	{
 		kind: ErrorOnWindows,
@@ -328,6 +332,15 @@ var setupErrors = []errorRow{
 		namedAdvice: "load profile %s on the nodes, or correct seccompProfile or appArmorProfile in the pod template",
 		advice:      "load the profile on the nodes, or correct seccompProfile or appArmorProfile in the pod template",
 	},
+}
+
+// runtimeMemory returns advice on a memory limit that is too low for the container runtime; withoutOne is for a limit that is unknown.
+func runtimeMemory(c Container, withoutOne string) string {
+	if c.MemoryLimit == "" {
+		return withoutOne
+	}
+	unit := map[bool]string{true: " (m stands for thousandths of a byte, Mi for mebibytes)"}[strings.HasSuffix(c.MemoryLimit, "m")]
+	return fmt.Sprintf("raise the memory limit of container %s, which is %s%s: the container runtime needs a part of it", c.Name, c.MemoryLimit, unit)
 }
 
 // pathErrors returns the patterns of an error about the path of a volume on the node: of the kubelet, which looks for the directory that

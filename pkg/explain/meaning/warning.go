@@ -74,7 +74,7 @@ func (t *Trouble) MayPass() bool { return t != nil && slices.Contains(passing, t
 var (
 	ofTemplates = []TroubleKind{
 		ObjectMissing, KeyMissing, SidecarMissing, MultiAttach, VolumeInUse, VolumeMode, ClaimUnusable, HostPath, NoSocket, PathMissing, StorageUnknown, SecretsStore,
-		WrongNode, NetworkMissing, NoRuntime, RuntimeMissing, SandboxMemory, SandboxEnds, HostPortTaken, WindowsVersion, OnWindows, ClaimNotReserved,
+		WrongNode, NetworkMissing, NoRuntime, RuntimeMissing, SandboxMemory, SandboxEnds, HostPortTaken, WindowsVersion, OnWindows, ClaimNotReserved, NotAdmitted,
 	}
 	ofNodes = []TroubleKind{NoDiskSpace, DiskFails, PullsThrottled, ContentMissing}
 )
@@ -102,7 +102,7 @@ func (t *Trouble) IsWrongImage() bool {
 
 // IsDenied reports whether a registry denies access to an image.
 func (t *Trouble) IsDenied() bool {
-	return t != nil && (t.Kind == Unauthorized || t.Kind == Unauthenticated)
+	return t != nil && slices.Contains([]TroubleKind{Unauthorized, Unauthenticated, HubDenied}, t.Kind)
 }
 
 // IsUnbound reports whether the trouble is a claim that is not bound.

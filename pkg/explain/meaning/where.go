@@ -38,6 +38,7 @@ func (w *Where) words() []string {
 	return []string{
 		"{node}", w.node(), "{tag}", tagOf(w.Image), "{tags}", w.listTags(), "{image}", cmp.Or(w.plainImage(), "IMAGE"),
 		"{load}", w.load(), "{secrets}", secrets, "{lost}", w.Lost, "{store}", w.Store, "{reports}", reports, "{registry}", cmp.Or(registryOf(w.plainImage()), "REGISTRY"),
+		"{unnamed}", map[bool]string{true: " (its name has no registry)"}[registryOf(w.Image) == "docker.io" && !strings.HasPrefix(w.Image, "docker.io/")],
 	}
 }
 

@@ -159,6 +159,8 @@ func slowStartText(p *explain.Problem, now time.Time) string {
 	}
 	text := "the pod has a node but has not started"
 	switch {
+	case p.Start.IsLate:
+		return fmt.Sprintf("node %s has been pulling image %s for %s", p.Node, p.Image, wording.Age(now.Sub(p.Since.Time)))
 	case p.Start.Reason == explain.Pulling:
 		return fmt.Sprintf("image %s is being pulled on node %s", p.Image, p.Node)
 	case p.Node == "" && !p.Scheduling.Scheduled:
@@ -185,6 +187,8 @@ func SlowStartAdvice(p *explain.Problem) string {
 	switch {
 	case p.Kind != explain.ProblemPodPending:
 		return ""
+	case p.Start.IsLate:
+		return fmt.Sprintf("check how large the image is, how fast node %s downloads it from its registry, and whether the kubelet pulls others before it (serializeImagePulls); if nothing arrives, look at the log of the node's container runtime, a restart of which ends a pull that hangs", p.Node)
 	case p.Start.Reason == explain.Pulling:
 		return "wait, as large images take minutes; to have it on the nodes before, pull it there with a DaemonSet, or run a smaller image"
 	case p.Start.Reason != "":

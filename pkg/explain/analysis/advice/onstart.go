@@ -210,7 +210,7 @@ const (
 var nodeCommands = map[meaning.TroubleKind]string{
 	meaning.NetworkNotReady: podsOfNode, meaning.NetworkDenied: podsOfNode, meaning.NetworkPlugin: podsOfNode, meaning.NetworkNoServer: podsOfNode,
 	meaning.DriverDown: podsOfNode, meaning.DeviceDriver: podsOfNode, meaning.DriverMissing: "kubectl describe csinode ",
-	meaning.NodeDisk: describeNode, meaning.NodeMemory: describeNode, meaning.NodeProcesses: describeNode,
+	meaning.NodeDisk: describeNode, meaning.NodeMemory: describeNode, meaning.NodeProcesses: describeNode, meaning.NotAdmitted: describeNode,
 }
 
 // isOfCluster reports whether a node or the cluster is at fault, and not the pod template.

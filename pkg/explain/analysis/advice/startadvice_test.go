@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -23,10 +24,8 @@ func withVolumes(j *batchv1.Job) {
 		{Name: "nas", VolumeSource: corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: "nas.lan", Path: "/x"}}},
 		{Name: "scripts", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "jobs"}}}},
 	}
-	spec.Containers[0].Env = []corev1.EnvVar{{Name: "SCRIPT", Value: "/scripts/run.sh"}}
-	spec.Containers[0].VolumeMounts = []corev1.VolumeMount{
-		{Name: "host", MountPath: "/host", SubPath: "part"}, {Name: "tools", MountPath: "/tools"}, {Name: "scripts", MountPath: "/scripts"},
-	}
+	spec.Containers[0].Env, spec.Containers[0].Resources.Limits = []corev1.EnvVar{{Name: "SCRIPT", Value: "/scripts/run.sh"}}, corev1.ResourceList{"memory": resource.MustParse("32Mi")}
+	spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "host", MountPath: "/host", SubPath: "part"}, {Name: "tools", MountPath: "/tools"}, {Name: "scripts", MountPath: "/scripts"}}
 }
 
 // CLI-06: the advice on a pod that does not start follows from its kubelet's message, here from real kubelets.
@@ -50,7 +49,7 @@ func TestPodThatDoesNotStartHasAdvice(t *testing.T) {
 		"an old secret":           {explaintest.PendingPod("CreateContainerConfigError", `secret "none" not found`), []input.Event{explaintest.PodEvent("Failed", `Error: secret "none" not found`, 29*time.Minute)}, "(CreateContainerConfigError): Secret none in namespace ns did not exist 29m ago;", "check whether Secret none in namespace ns exists by now: if it does, delete the pod, which then counts as failed, or recreate the Job; otherwise create it", "kubectl get secret none -n ns"},
 		"a tried secret": {explaintest.PendingPod("CreateContainerConfigError", `secret "none" not found`), []input.Event{
 			explaintest.PodEvent("Failed", `Error: secret "none" not found`, 29*time.Minute), {Pod: "train-x", Type: "Normal", Reason: "Pulled", Source: "kubelet", First: explaintest.Noon.Add(-29 * time.Minute), Last: explaintest.Noon.Add(-4 * time.Minute), Count: 9},
-		}, "Secret none in namespace ns does not exist;", "create Secret none in namespace ns; the pod then starts automatically", "kubectl create secret generic none --from-file=FILE -n ns"},
+		}, "Secret none in namespace ns does not exist;", "create Secret none in namespace ns; the pod then starts automatically", "kubectl create secret generic none --from-file=FILE -n ns"}, "no command": {explaintest.PendingPod("CreateContainerError", "failed to generate spec: no command specified"), nil, "neither its image nor the pod template has a command", "recreate the Job with a command for container main, or with an image that has one: train:1 has neither ENTRYPOINT nor CMD", "-"}, "too little memory": {explaintest.PendingPod("CreateContainerError", "getting the final child's pid from pipe caused: EOF"), nil, "its first process ends before its command runs, often for lack of memory", "raise the memory limit of container main, which is 32Mi: the container runtime", "-"}, "a local image": {explaintest.PendingPod("ImagePullBackOff", `Back-off pulling image "me/train": ErrImagePull: pull access denied for me/train, repository does not exist`), nil, "image train:1 of container main cannot be pulled: Docker Hub (its name has no registry) denied access", "if the image was built locally, push it to a registry", "-"},
 		"a recent secret":     {explaintest.PendingPod("CreateContainerConfigError", `secret "none" not found`), []input.Event{explaintest.PodEvent("Failed", `Error: secret "none" not found`, 4*time.Minute)}, "Secret none in namespace ns does not exist;", "create Secret none in namespace ns; the pod then starts automatically", "kubectl create secret generic none --from-file=FILE -n ns"},
 		"an old key":          {explaintest.PendingPod("CreateContainerConfigError", "couldn't find key PASSWORD in Secret ns/db"), []input.Event{explaintest.PodEvent("Failed", "Error: couldn't find key PASSWORD in Secret ns/db", 29*time.Minute)}, "Secret db had no key PASSWORD 29m ago;", "check whether Secret db has key PASSWORD by now: if it has, delete the pod", "kubectl describe secret db -n ns"},
 		"an old volume":       {explaintest.PendingPod("", ""), []input.Event{explaintest.PodEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : configmap "none" not found`, 29*time.Minute)}, "the pod cannot start because ConfigMap none in namespace ns did not exist 29m ago; its volume data needs it", "check whether ConfigMap none in namespace ns exists by now", "kubectl get configmap none -n ns"},

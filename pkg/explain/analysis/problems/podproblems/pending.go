@@ -24,8 +24,8 @@ var (
 	containerConfig = []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "PreStartHookError", "PostStartHookError"}
 )
 
-// startSlack is the time that a pod may take to start before it is reported.
-const startSlack = time.Minute
+// startSlack is the time that a pod may take to start before it is reported, and pullSlack the time that an image may take to be pulled.
+const startSlack, pullSlack = time.Minute, 5 * time.Minute
 
 // Pending finds pods that do not start, by reason. No such pod counts as a failure, so that only activeDeadlineSeconds ends it.
 func Pending(in *facts.Facts) []explain.Problem {
@@ -55,11 +55,11 @@ func Pending(in *facts.Facts) []explain.Problem {
 	return found.mostFrequentFirst()
 }
 
-// startsSlowly reports whether the pod is pending for an unusually long time, or one of its init containers runs for as long.
+// startsSlowly reports whether the pod is pending for an unusually long time, or since its first container started.
 func startsSlowly(in *facts.Facts, pod *input.Pod) bool {
 	since := pod.CreatedAt
-	if m, _, _ := pod.Lineup.Starting(); m != nil && m.Running && !m.RunsSince.IsZero() && m.RunsSince.Before(since) {
-		since = m.RunsSince
+	if !pod.StartedAt.IsZero() && pod.StartedAt.Before(since) {
+		since = pod.StartedAt
 	}
 	return pod.Phase == corev1.PodPending && !since.IsZero() && in.Now.Sub(since) > startSlack
 }
@@ -83,7 +83,7 @@ func triesInVain(pod *input.Pod, warning func(pod string) *input.Event) bool {
 func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input.Event) (explain.Problem, bool) {
 	p := explain.Problem{Blocks: true, Since: explain.TimeOf(pod.CreatedAt)}
 	image, config := pod.WaitingFor(imagePull...), pod.WaitingFor(containerConfig...)
-	before, held := beforeMain(in, pod), heldByOOM(in, pod)
+	before, held, refused := beforeMain(in, pod), heldByOOM(in, pod), refusal(pod)
 	loop, restarted := failing(in, pod)
 	switch {
 	case len(pod.Gates) > 0:
@@ -113,6 +113,8 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 		if facts.IsStopped(loop) {
 			p.Run.Ending, p.Run.ProbeMessage = endings.RestartedByProbe(in.Events, pod.Name, loop.Name)
 		}
+	case refused != nil:
+		p.Kind, p.Node, p.Start.Reason, p.Start.Trouble, p.Details = explain.ProblemPodPending, pod.Node, pod.StatusReason, refused, []string{refused.Detail}
 	case startsSlowly(in, pod) || triesInVain(pod, warning):
 		slowStart(in, &p, pod, warning(pod.Name))
 	case restarted != nil:
@@ -123,6 +125,14 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 		return p, false
 	}
 	return p, true
+}
+
+// refusal returns why the kubelet does not admit a pending pod, nil for others. The status is out of date if containers do something else.
+func refusal(pod *input.Pod) *meaning.Trouble {
+	if pod.Phase != corev1.PodPending || len(pod.Containers) > 0 && pod.WaitingFor("Blocked") == nil {
+		return nil
+	}
+	return meaning.OfPodStatus(pod.StatusReason, pod.Message)
 }
 
 // failing returns the container of the pod that is in a crash loop, and the one that failed and runs again; nil for the one that was only

@@ -44,7 +44,7 @@ func addMeaning(in *facts.Facts, p *explain.Problem) {
 		p.MayContinue = p.Start.Trouble.MayPass()
 	case explain.ProblemPodPending:
 		if len(p.Details) > 0 {
-			p.Start.Trouble = meaning.OfStart(p.Start.Reason, p.Details[0])
+			p.Start.Trouble = cmp.Or(p.Start.Trouble, meaning.OfStart(p.Start.Reason, p.Details[0]))
 		} else if p.Node != "" {
 			addProgress(in, p)
 		}
@@ -80,6 +80,7 @@ func addProgress(in *facts.Facts, p *explain.Problem) {
 	case last.Reason == explain.Pulling:
 		p.Start.Reason, p.Image, p.Container = explain.Pulling, meaning.PulledImage(last.Message), last.Container
 		p.Role.Init = in.IsInit(last.Container)
+		p.Since, p.Start.IsLate = explain.TimeOf(last.Last), !last.Last.IsZero() && in.Now.Sub(last.Last) >= pullSlack
 	}
 }
 

@@ -142,7 +142,8 @@ func TestInitContainerThatCannotBeStartedIsCalledOne(t *testing.T) {
 
 // Requirements: PND-04
 func TestPodWithoutWarningsNamesWhatHasToWorkOnIt(t *testing.T) {
-	pulling := explaintest.AboutPod("train-x", "Normal", "kubelet", "Pulling", `Pulling image "train:1"`)
+	pulling, refused := explaintest.AboutPod("train-x", "Normal", "kubelet", "Pulling", `Pulling image "train:1"`), explaintest.PendingPod("Blocked", "")
+	refused.Unusual = &input.Unusual{StatusReason: "AppArmor", Message: `Cannot enforce AppArmor: profile "scan" is not loaded`}
 	for name, tc := range map[string]struct {
 		pod             *input.Pod
 		scheduler       string
@@ -150,10 +151,9 @@ func TestPodWithoutWarningsNamesWhatHasToWorkOnIt(t *testing.T) {
 		text            string
 		advice, command string
 	}{
-		"a large image": {explaintest.PendingPod("", ""), "", []input.Event{pulling}, "image train:1 is being pulled on node node-1", "wait, as large images take minutes", ""},
-		"a dead node":   {explaintest.PendingPod("", ""), "", nil, "the pod has a node but has not started", "check whether node node-1 is ready", "kubectl get node node-1"},
-		"a scheduler":   {explaintest.PodOf("train-x", unscheduled), "volcano", nil, "is scheduler volcano (schedulerName) running?", "start scheduler volcano, or recreate the Job without schedulerName", ""},
-		"no scheduler":  {explaintest.PodOf("train-x", unscheduled), "", nil, "is kube-scheduler running?", "check whether kube-scheduler is running", "kubectl get pods -n kube-system -l component=kube-scheduler"},
+		"a long pull": {explaintest.PendingPod("", ""), "", []input.Event{pulling}, "node node-1 has been pulling image train:1 for 12m", "check how large the image is, how fast node node-1 downloads", ""}, "a large image": {explaintest.PendingPod("", ""), "", []input.Event{{Pod: "train-x", Type: "Normal", Reason: "Pulling", Message: `Pulling image "train:1"`, Source: "kubelet", Last: explaintest.Noon.Add(-2 * time.Minute)}}, "image train:1 is being pulled on node node-1", "wait, as large images take minutes", ""},
+		"a refusal": {refused, "", nil, `the pod cannot start because its kubelet refuses it: “Cannot enforce AppArmor: profile "scan" is not loaded”`, "load AppArmor profile scan on the node (apparmor_parser)", "kubectl describe node node-1"}, "a dead node": {explaintest.PendingPod("", ""), "", nil, "the pod has a node but has not started", "check whether node node-1 is ready", "kubectl get node node-1"},
+		"a scheduler": {explaintest.PodOf("train-x", unscheduled), "volcano", nil, "is scheduler volcano (schedulerName) running?", "start scheduler volcano, or recreate the Job without schedulerName", ""}, "no scheduler": {explaintest.PodOf("train-x", unscheduled), "", nil, "is kube-scheduler running?", "check whether kube-scheduler is running", "kubectl get pods -n kube-system -l component=kube-scheduler"},
 	} {
 		f := explaintest.InputOf(explaintest.JobOfOne(), tc.pod)
 		f.Job.Spec.Template.Spec.SchedulerName, f.Events = tc.scheduler, tc.events
