@@ -35,7 +35,7 @@ func (c *Container) inArguments() string { return "the command or args of contai
 // origin names the place in the pod template from which the program has a word, "" if the template does not have it. isWhole reports
 // whether the word is the whole value of a variable, an option or an argument.
 func (c *Container) origin(word string) (place string, isWhole bool) {
-	if word == "" || word == c.Name || ownPod.MatchString(word) || calls(c, word) || ofCode.MatchString(word) {
+	if !c.isValue(word) {
 		return "", false
 	}
 	for i := range c.Variables {
@@ -58,6 +58,11 @@ func (c *Container) origin(word string) (place string, isWhole bool) {
 		return m.place(*c), false
 	}
 	return place, false
+}
+
+// isValue reports whether a word may be a value, and is no name of the container, its pod or program, or of a file of code.
+func (c *Container) isValue(word string) bool {
+	return word != "" && word != c.Name && !ownPod.MatchString(word) && !calls(c, word) && !ofCode.MatchString(word)
 }
 
 // inArgument names the option or the line of an argument that has a word, as origin does.
