@@ -322,7 +322,7 @@ func startedOf(set *input.JobSetObject) map[string]bool {
 	return started
 }
 
-// onStillRunning returns advice on the Jobs that run after the end of their JobSet, nil if there are none.
+// onStillRunning returns advice on Jobs that outlive their JobSet, if any.
 func onStillRunning(r *explain.JobSetReport) []explain.Advice {
 	const most = 10 // names in a command
 	switch n := len(r.StillRun); {

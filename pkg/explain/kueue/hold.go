@@ -261,7 +261,9 @@ func HoldOf(w *Workload) *Hold {
 		hold.Checks, hold.RequeueAt = w.Checks, w.RequeueAt
 	case hold.Kind == Other && evicted != nil && evicted.Status == "True" && hold.Message == flat(evicted.Message):
 		hold.Kind, hold.Reason, hold.Since, hold.RequeueAt = Evicted, evicted.Reason, &evicted.LastTransitionTime, w.RequeueAt
-		hold.Checks = map[bool][]AdmissionCheck{true: w.Checks}[evicted.Reason == admissionCheck]
+		if hold.Reason == admissionCheck {
+			hold.Checks = w.Checks
+		}
 	}
 	return hold
 }

@@ -140,7 +140,7 @@ func (a *assignment) placed() (n int32) {
 	return n
 }
 
-// topology returns the placement of the pods, nil if there is none, or more than one pod set.
+// topology returns the placement of the pods of a Workload with a single pod set, or nil.
 func (o *Object) topology() *Topology {
 	if len(o.Spec.PodSets) != 1 || len(o.Status.Admission.PodSets) != 1 {
 		return nil

@@ -45,7 +45,7 @@ const maxBlockLines = 12
 func unfolded(raw []string) []string {
 	lines := raw
 	for i := range raw {
-		if !mayBegin(lines[i], strings.Join(lines[i+1:min(len(raw), i+3)], "\n")) {
+		if !mayBegin(lines[i], lines[i+1:min(len(raw), i+3)]) {
 			continue
 		}
 		text := strings.Join(lines[i:min(len(raw), i+maxBlockLines)], "\n")
@@ -64,9 +64,11 @@ func unfolded(raw []string) []string {
 }
 
 // mayBegin reports whether a line before these may begin a block: a search for words costs less than a regular expression.
-func mayBegin(line, next string) bool {
+func mayBegin(line string, next []string) bool {
 	return strings.HasPrefix(line, "npm ") || strings.HasPrefix(line, "Error:") || strings.HasSuffix(line, "  ") ||
-		strings.Contains(next, "---> ") || strings.Contains(next, "Caused by:") || strings.Contains(next, "Error message:")
+		slices.ContainsFunc(next, func(text string) bool {
+			return strings.Contains(text, "---> ") || strings.Contains(text, "Caused by:") || strings.Contains(text, "Error message:")
+		})
 }
 
 var (

@@ -78,7 +78,7 @@ func hintsIn(sentence string) (all []string) {
 }
 
 // hintOf returns the clause of a line that says what to do: the first that is exact, or else the first, but rather one that need not be cut;
-// "" without one. A line that goes on has none.
+// or "". A sentence that continues in the next line has none.
 func hintOf(text string) string {
 	var all []string
 	for _, sentence := range sentencesIn(text) {
@@ -94,7 +94,7 @@ func hintOf(text string) string {
 	return *cmp.Or(best, lists.First(all, func(*string) bool { return true }), new(string))
 }
 
-// split returns the messages at the end of the log from the error on, and the nearest before it; one that goes on has the next line, too.
+// split returns the messages at the end of the log from the error on, and the nearest before it. A message that continues is joined with its next line.
 func (q *Clue) split() (before, from []string) {
 	tail := q.Log[max(0, len(q.Log)-maxAdviceLines):]
 	texts := make([]string, len(tail))

@@ -25,18 +25,18 @@ type LineSign string
 const (
 	SignError   LineSign = ""        // the line looks like an error
 	SignUnknown LineSign = "Unknown" // nothing shows whether it is one
-	SignInside  LineSign = "Inside"  // nothing shows whether it is one, and the log goes on after it
+	SignInside  LineSign = "Inside"  // nothing shows whether it is an error, and more lines follow it
 	SignNoError LineSign = "NoError" // the log ends with progress, and no line near its end looks like an error
 	SignEmpty   LineSign = "Empty"   // there is no line: the log was read, and has no text
 )
 
 // LastLineOf is the LastLine of a program that ended with this exit code, with its sign. If the processor stopped it, only an error counts.
 func LastLineOf(code int32, lines []string) (string, LineSign) {
-	i := telling(lines)
+	all := linesOf(lines)
+	i := all.telling()
 	if i < 0 {
 		return "", SignError
 	}
-	all := linesOf(lines)
 	sign := all.at(i).sign()
 	complains := func(line string) bool { l := readLine(line); return l.kind != lineEmpty && l.sign() == SignError }
 	if sign == SignNoError && slices.ContainsFunc(lines[max(0, len(lines)-maxCalmLines):], complains) {
@@ -122,10 +122,9 @@ const (
 
 // telling returns the position of LastLine, -1 if there is none: that of the last error, of the one from which it follows, or, if
 // there is none, that of the last of the lines that most likely say why; before a success at the end of the log, only an error counts.
-func telling(raw []string) int {
-	lines := linesOf(raw)
-	return lines.firstOfBurst(lines.last())
-}
+func telling(raw []string) int { return linesOf(raw).telling() }
+
+func (l *logLines) telling() int { return l.firstOfBurst(l.last()) }
 
 // last returns the position of the line that telling is about.
 func (l *logLines) last() int {
@@ -356,8 +355,8 @@ func lastWords(message string) string {
 // ErrorIn returns the last error in a log that a program has ended, "" if there is none, or if it is about what is there already, as a
 // script may expect that.
 func ErrorIn(lines []string) string {
-	at := telling(lines)
 	all := linesOf(lines)
+	at := all.telling()
 	if at < 0 || all.at(at).kind != lineAlarm {
 		return ""
 	}

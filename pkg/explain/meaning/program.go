@@ -179,13 +179,13 @@ var startErrors = []errorRow{
 				return fmt.Sprintf("make the command of container %s executable for the container's user and the node's architecture (image %s)", c.Name, c.Image)
 			}
 			where := "chmod +x in image " + c.Image
-			if slices.ContainsFunc(c.Mounts, func(m Mount) bool { return m.isFixed() }) {
-				where += ", or defaultMode: 0755 of the ConfigMap or Secret volume that has it"
-			} else {
-				where += ", or an image or a user (runAsUser) that may execute it"
-			}
-			if m := mountOf(e.Subject, c.Mounts); m != nil {
+			switch m := mountOf(e.Subject, c.Mounts); {
+			case m != nil:
 				where = m.executable()
+			case c.fixedMounts() != "":
+				where += ", or defaultMode: 0755 of the ConfigMap or Secret volume that has it"
+			default:
+				where += ", or an image or a user (runAsUser) that may execute it"
 			}
 			return fmt.Sprintf("make %s executable for the container's user: %s", wording.Shorten(e.Subject, maxDetail), where)
 		},

@@ -64,7 +64,10 @@ func logLine(line string, sign meaning.LineSign, isOutput bool) quotation {
 	case sign == meaning.SignNoError:
 		return quotation{message: "its log ends without an error", before: ", but ", whole: true}
 	case sign == meaning.SignUnknown || sign == meaning.SignInside:
-		lead := map[meaning.LineSign]string{meaning.SignUnknown: "its log ends with ", meaning.SignInside: "its log has "}[sign]
+		lead := "its log ends with "
+		if sign == meaning.SignInside {
+			lead = "its log has "
+		}
 		q := inQuotes("; "+lead, line)
 		q.lead = lead
 		return q

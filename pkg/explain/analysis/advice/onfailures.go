@@ -256,7 +256,10 @@ func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Ad
 		if slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.OfSource }) || isElsewhere(in, failed.Example) {
 			return nil
 		}
-		return changeSource(in, map[bool]string{false: words.ToChange}[ofTemplate])
+		if ofTemplate {
+			return changeSource(in, "")
+		}
+		return changeSource(in, words.ToChange)
 	}
 	if o := facts.OwnerOf(in.Job); o != nil && o.Kind == "CronJob" {
 		return onCronJob(in, o, advised)

@@ -125,7 +125,9 @@ func AlsoRoot(in *Facts, name string) (all []string) {
 }
 
 // Account returns the ServiceAccount of the Job's pods.
-func Account(in *Facts) string { return cmp.Or(in.Spec.Template.Spec.ServiceAccountName, "default") }
+func Account(in *Facts) string { return account(&in.Spec.Template.Spec) }
+
+func account(of *corev1.PodSpec) string { return cmp.Or(of.ServiceAccountName, "default") }
 
 // WhereOf returns what the Job's template has about pods that do not start, and about the image of a container.
 func WhereOf(in *Facts, image string) meaning.Where {
@@ -152,17 +154,14 @@ func HostsOf(in *Facts) *meaning.Hosts {
 }
 
 // NoToken reports whether the pod template keeps the token of its ServiceAccount out of the pods.
-func NoToken(in *Facts) bool {
-	return !ptr.Deref(in.Spec.Template.Spec.AutomountServiceAccountToken, true)
-}
+func NoToken(in *Facts) bool { return noToken(&in.Spec.Template.Spec) }
+
+func noToken(of *corev1.PodSpec) bool { return !ptr.Deref(of.AutomountServiceAccountToken, true) }
 
 // TemplateOf returns what advice on refused pods depends on.
 func TemplateOf(of *corev1.PodTemplateSpec) meaning.PodTemplate {
 	spec := &of.Spec
-	t := meaning.PodTemplate{
-		Account: cmp.Or(spec.ServiceAccountName, "default"), NoToken: !ptr.Deref(spec.AutomountServiceAccountToken, true),
-		Annotations: slices.Sorted(maps.Keys(of.Annotations)),
-	}
+	t := meaning.PodTemplate{Account: account(spec), NoToken: noToken(spec), Annotations: slices.Sorted(maps.Keys(of.Annotations))}
 	for i, c := range spec.InitContainers {
 		t.Containers = append(t.Containers, meaning.PodPart{Name: c.Name, Image: c.Image, Path: fmt.Sprintf("initContainers/%d", i)})
 	}

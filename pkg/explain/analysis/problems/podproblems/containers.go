@@ -63,7 +63,7 @@ func EndedContainer(in *facts.Facts, p *input.Pod) *Ended {
 }
 
 // killedAfter returns the container of the pod that a signal stopped at that time or later, and that runs again only because of
-// restartPolicy OnFailure; nil if there is none.
+// restartPolicy OnFailure, or nil.
 func killedAfter(in *facts.Facts, p *input.Pod, ended time.Time) *input.Member {
 	return lists.First(p.Lineup, func(m *input.Member) bool {
 		wasStopped := m.Running && m.Before && !m.Init && facts.IsStopped(&m.Container) && !m.EndedAt.Before(ended)

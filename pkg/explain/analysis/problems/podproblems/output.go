@@ -16,7 +16,7 @@ import (
 )
 
 // OutputOf returns the pod and the container whose log may say more about a Job without failures: an init container that takes long, or a
-// container of the newest running pod. For a complete Job, the pod is the newest one that succeeded. It returns nil if there is none.
+// container of the newest running pod. For a complete Job, the pod is the newest one that succeeded. It returns nil without such a pod.
 func OutputOf(in *facts.Facts) (newest *input.Pod, container string) {
 	for _, p := range in.Active {
 		if m, _, _ := p.Lineup.Starting(); m != nil && !m.Sidecar && isLate(in, p, m) && !in.Decision.Decided() {

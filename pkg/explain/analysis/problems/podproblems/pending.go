@@ -139,6 +139,9 @@ func refusal(pod *input.Pod) *meaning.Trouble {
 // stopped after the work of the pod, see Ended.Killed.
 func failing(in *facts.Facts, pod *input.Pod) (loop, restarted *input.Container) {
 	loop, restarted = in.CrashLoop(pod), in.Restarted(pod)
+	if loop == nil && restarted == nil {
+		return nil, nil
+	}
 	if e := EndedContainer(in, pod); e != nil && e.Killed != nil {
 		if loop != nil && loop.Name == e.Killed.Name {
 			loop = nil
