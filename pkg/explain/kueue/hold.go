@@ -260,12 +260,17 @@ func HoldOf(w *Workload) *Hold {
 	case hold.Kind == FailedChecks:
 		hold.Checks, hold.RequeueAt = w.Checks, w.RequeueAt
 	case hold.Kind == Other && evicted != nil && evicted.Status == "True" && hold.Message == flat(evicted.Message):
-		hold.Kind, hold.Reason, hold.Since, hold.RequeueAt = Evicted, evicted.Reason, &evicted.LastTransitionTime, w.RequeueAt
-		if hold.Reason == admissionCheck {
-			hold.Checks = w.Checks
-		}
+		hold.evict(w, evicted)
 	}
 	return hold
+}
+
+// evict sets that Kueue has evicted the Workload, and queues it again.
+func (h *Hold) evict(w *Workload, evicted *metav1.Condition) {
+	h.Kind, h.Reason, h.Since, h.RequeueAt = Evicted, evicted.Reason, &evicted.LastTransitionTime, w.RequeueAt
+	if h.Reason == admissionCheck {
+		h.Checks = w.Checks
+	}
 }
 
 func knownTime(t *metav1.Time) *metav1.Time {
