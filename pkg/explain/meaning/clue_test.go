@@ -115,6 +115,22 @@ func TestReferenceToAnUndefinedVariableIsNamed(t *testing.T) {
 	}
 }
 
+// A message that the script of a container prints itself does not come from there, but what it gives to another program does.
+//
+// Requirements: CLI-18
+func TestScriptIsNoSourceOfWhatItPrints(t *testing.T) {
+	q := Clue{Words: "TestInvoice: got 19.99, want 20.00"}
+	for script, want := range map[string]string{
+		"run\necho 'TestInvoice: got 19.99'; exit 1":   "",
+		"run\necho 'select TestInvoice' | psql":        "check “TestInvoice”, which comes from line 2 of the script of container main",
+		"echo start; run --only TestInvoice --verbose": "check “TestInvoice”, which comes from --only",
+	} {
+		if text := q.Remedy(Container{Name: "main", Arguments: []string{"sh", "-c", script}}).Text; !strings.Contains(text, want) || want == "" && text != "" {
+			t.Errorf("%s\ngot %q, want %q", script, text, want)
+		}
+	}
+}
+
 // What a program advises about its error is repeated, unless it is about reading or reporting.
 //
 // Requirements: CLI-18

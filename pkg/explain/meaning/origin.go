@@ -19,6 +19,8 @@ var (
 	unfit = lazyregexp.New(`(?i)\b(?:in|un)valid\b|\bunknown\b|\bpars(?:e|ing)\b|\bconvert|\bnot (?:a )?(?:valid|number|integer|boolean)|\bmust be (?:a|an|one|greater|less|at least|between|positive)\b|\bunsupported|out of range`)
 	// switches matches common options without a value.
 	switches = lazyregexp.New(`^(?:-[vqyrxe]|--(?:install|force|yes|wait|atomic|debug|verbose|quiet|recursive|dry-run|no-\S+))$`)
+	// printing matches a command that prints a message.
+	printing = lazyregexp.New(`\b(?:echo|printf?|console\.\w+|raise|throw|die)\b`)
 	// optionBefore matches an option, and the part of its value, at the end of what is before a word in a command.
 	optionBefore = lazyregexp.New(`(?:^|\s)(--?[A-Za-z][\w.-]*)[= ]["']?([^\s"']*)$`)
 )
@@ -69,7 +71,7 @@ func (c *Container) isValue(word string) bool {
 func inArgument(c *Container, i int, word string) (place string, isWhole bool) {
 	argument := c.Arguments[i]
 	before, after, found := strings.Cut(argument, word)
-	if !found || endsInWord(before) || startsWithWord(after) {
+	if !found || endsInWord(before) || startsWithWord(after) || isPrinted(before, after) {
 		return "", false
 	}
 	place, option, part := c.inArguments(), "", before
@@ -85,6 +87,13 @@ func inArgument(c *Container, i int, word string) (place string, isWhole bool) {
 		option = ""
 	}
 	return wording.Join(" in ", option, place), part == "" && (after == "" || strings.ContainsAny(after[:1], " \n\"'"))
+}
+
+// isPrinted reports whether a script prints a word itself, given what is before and after it: then, the error may be its own words.
+func isPrinted(before, after string) bool {
+	command := before[strings.LastIndexAny(before, "\n;&")+1:]
+	rest, _, _ := strings.Cut(after, "\n")
+	return printing.MatchString(command) && !strings.Contains(rest, "|") // Another program may get it.
 }
 
 // hasPart reports whether a value has a word that is no part of a longer one.
