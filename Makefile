@@ -132,11 +132,14 @@ SEQUENTIAL := ./internal/bundle ./internal/cli/bundle ./internal/cli/shared/jobp
 # which no other target runs ours. make test-integration runs the other ones.
 CONCURRENT := TestBeside_|Lead|Lease|Shard|Outage
 
+# The tests of much data and one goroutine, in packages that have others: minutes with the race detector.
+ONE_GOROUTINE := TestLogsOfFewContainersAreRead|TestLargeRecordingIsPlayed|TestRecordingDoesNotFillTheMemory|TestManyNamesAreOneFinding
+
 # In a virtual cluster, one coroutine runs at a time: the scenarios show the race detector as much as all of pkg/sim, which
-# takes five minutes with it.
+# takes five minutes with it, and as the demo, which plays there.
 .PHONY: test-race
 test-race: controlplane ## Run the tests of what is concurrent, and those beside kube-controller-manager, with the race detector
-	$(RACE) -short -timeout $(TEST_TIMEOUT) $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/cluster/bench/... | grep -v '/pkg/sim$$' | grep -vxF "$$($(GO) list $(SEQUENTIAL))")
+	$(RACE) -short -timeout $(TEST_TIMEOUT) -skip '^($(ONE_GOROUTINE))$$' $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/cluster/bench/... | grep -vE '/(pkg/sim|internal/cli/demo)$$' | grep -vxF "$$($(GO) list $(SEQUENTIAL))")
 	$(RACE) -short -timeout $(TEST_TIMEOUT) -run TestScenarios ./pkg/sim
 	$(RACE) -timeout $(TEST_TIMEOUT) -tags builtin,$(TAGS) -run '$(CONCURRENT)' ./test/cluster/integration
 

@@ -41,6 +41,21 @@ func TestSequentialPackagesStartNoGoroutines(t *testing.T) {
 	}
 }
 
+// The tests that make test-race leaves out by name exist.
+func TestTestsWithoutTheRaceDetectorExist(t *testing.T) {
+	missing := strings.Split(variable(t, "ONE_GOROUTINE")[0], "|")
+	for _, file := range code(t, "cmd", "internal", "pkg") {
+		for _, d := range file.Decls {
+			if f, isFunction := d.(*ast.FuncDecl); isFunction {
+				missing = slices.DeleteFunc(missing, func(name string) bool { return name == f.Name.Name })
+			}
+		}
+	}
+	if len(missing) > 0 {
+		t.Errorf("no test has the name %s: correct ONE_GOROUTINE in the Makefile", strings.Join(missing, ", "))
+	}
+}
+
 // concurrency returns the constructs in a file that only concurrent code needs. Values that are made once, on first use,
 // do not count: package sync tests those.
 func concurrency(file *ast.File) (found []string) {
