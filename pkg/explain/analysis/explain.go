@@ -162,6 +162,9 @@ func logTargets(in *facts.Facts, o explain.Options, n int) []input.LogTarget {
 	for _, p := range in.Active {
 		if o.HasPod(p) {
 			add(p, in.CrashLoop(p))
+			if e := podproblems.EndedContainer(in, p); e != nil && e.ExitCode != 0 {
+				add(p, &e.Container)
+			}
 		}
 	}
 	return targets

@@ -114,3 +114,24 @@ func (l *logLines) firstOfBurst(at int) int {
 	}
 	return at
 }
+
+// directCause matches an exception of Python, the words before the next one, which follows from it, and the stack of that one. detail matches
+// what a message has that says more than what failed.
+var (
+	directCause = lazyregexp.New(`(?m)^\S.*\n(?:\S.*\n)*?\n?The above exception was the direct cause of the following exception:\n+Traceback .*(?:\n .*)*\z`)
+	detail      = lazyregexp.New(`: .*(?:["'\d/=<>@:]|\w\.\w)`)
+)
+
+// chained returns the position of the exception of Python from which the one at a position follows, if the latter says only what failed;
+// otherwise the position itself.
+func (l *logLines) chained(at int) int {
+	for at > 0 && !detail.MatchString(l.raw[at]) {
+		before := strings.Join(l.raw[:at], "\n")
+		if found := directCause.FindStringIndex(before); found != nil {
+			at = strings.Count(before[:found[0]], "\n")
+			continue
+		}
+		break
+	}
+	return at
+}

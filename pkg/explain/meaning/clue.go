@@ -20,9 +20,9 @@ type Clue struct {
 // the status of a response, or a server that fails. What a program itself advises is better than one of the weakClues.
 var (
 	clues = []func(*Clue, *Container) Remedy{
-		inTemplate(namedField), inTemplate(otherUser), askedVault, askedAccess, brokenCode, inTemplate(unexpanded), askedFor, inTemplate(refusedOption), inTemplate(wrongWord), knownWords, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, askedLate,
+		inTemplate(namedField), askedVault, askedAccess, brokenCode, inTemplate(unexpanded), askedFor, inTemplate(refusedOption), inTemplate(wrongWord), knownWords, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, askedLate,
 	}
-	weakClues = []func(*Clue, *Container) Remedy{inTemplate(failedCommand), inTemplate(namedWord), inTemplate(listedVariable), inTemplate(undefinedInScript), inTemplate(unfitSetting), namedServer, faultyCode}
+	weakClues = []func(*Clue, *Container) Remedy{inTemplate(failedCommand), inTemplate(namedWord), inTemplate(nearVariable), inTemplate(unfitSetting), namedServer, faultyCode}
 )
 
 // inTemplate returns a clue whose advice is about the pod template.
@@ -47,7 +47,7 @@ func (q *Clue) Remedy(c Container) (out Remedy) {
 	}
 	switch {
 	case out.Text != "":
-		out.Text = own.beside(wording.Join("; ", out.Text, q.originBeside(out.Text, &c), q.lineOfScript(&c)))
+		out.Text = own.beside(wording.Join("; ", out.Text, q.holder(), q.originBeside(out.Text, &c), q.lineOfScript(&c)))
 	case own.clause != "":
 		text := "do what its log advises: " + own.text("")
 		out = Remedy{Text: wording.Join("; ", text, q.originBeside(text, &c), q.lineOfScript(&c)), OfTemplate: own.place != ""}
@@ -76,11 +76,28 @@ func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
 	if slices.Contains(local, e.Kind) && serverError.MatchString(q.Words) { // The server has no space, or no memory.
 		return failedServer(q, &c)
 	}
-	text := wording.Join("; ", e.Advice(c), q.Other(e, c), q.lineOfScript(&c))
+	text := wording.Join("; ", e.Advice(c), q.holder(), q.Other(e, c), q.lineOfScript(&c))
 	if own := q.adviceOn(e, &c); text != "" {
 		text = own.beside(text)
 	}
 	return Remedy{Text: text, OfTemplate: e.IsOfTemplate() || e.ofToken(&c), Elsewhere: e.IsElsewhere() && !e.ofToken(&c)}
+}
+
+// heldBy matches what programs say about who holds a lock, and of Terraform its ID.
+var heldBy = lazyregexp.New(`(?i)\block(?:ed)?(?: is)?(?: currently)?(?: held)? by (.*\d.*)|^\W*Who: +(\S+)|^\W*(ID): +(\S+)`)
+
+// holder returns what the log says about who holds the lock that the program needs, "" without that.
+func (q *Clue) holder() (who string) {
+	for _, line := range q.Log {
+		text := strings.Join(strings.Fields(strings.Join(append(heldBy.FindStringSubmatch(line), "", "")[1:], " ")), " ")
+		if !strings.Contains(who, text) {
+			who = wording.Join(", ", who, text)
+		}
+	}
+	if who == "" || !strings.Contains(strings.ToLower(q.Words), "lock") {
+		return ""
+	}
+	return "its log names who holds it: " + wording.Quoted(wording.Shorten(who, maxAdvice))
 }
 
 // Other returns advice on the words of a log if they are about another error than the known one, which is decisive: a command that does
@@ -117,7 +134,7 @@ func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
 	for i := range list {
 		if m := list[i].phrase.FindStringSubmatch(q.Words); m != nil {
 			of, _ := q.server(c)
-			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", c.inputs(), "{volumes}", cmp.Or(c.lastingMounts(), c.configurationText()), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{devices}", c.devicesText(), "{token}", c.tokenAdvice()}
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", c.inputs(), "{volumes}", cmp.Or(c.lastingMounts(), c.configurationText()), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{devices}", c.devicesText(), "{token}", c.tokenAdvice(), "{limit}", cmp.Or(limitOption.Group(strings.Join(c.commands(), "\n")), "its options") + " in " + c.inArguments()}
 			groups := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
 			for n, group := range groups {
 				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
@@ -134,18 +151,13 @@ func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
 	return Remedy{}
 }
 
-// ownerID matches what programs say about the user that they want to be, in a log.
-var ownerID = lazyregexp.New(`(?i)\b(?:owner id of \S+|web server user): (\w+)`)
-
-// otherUser is the clue of a program that has to run as the user who owns its files.
-func otherUser(q *Clue, c *Container) string {
-	for _, line := range append(slices.Clone(q.Log), q.Words) {
-		if user := ownerID.Group(line); user != "" {
-			return fmt.Sprintf("run container %s as the user who owns the files, %s, by its ID in runAsUser of the securityContext", c.Name, user)
-		}
-	}
-	return ""
-}
+var (
+	// finding matches the count of what a program found that it looks for, or its score.
+	finding = lazyregexp.New(`(?i)(?:^\W*|\bfound )[1-9]\d* (?:[a-z]+ ){0,2}(?:issues?|problems?)\b(?: (?:found|detected|\(.*\)))?\W*$|\b[1-9]\d* (?:[a-z]+ ){0,2}(?:vulnerabilit(?:y|ies)|violations?|findings?|offen[sc]es?|leaks?|misconfigurations?)(?: (?:found|detected|\(.*\)|in \S+(?: files?)?))?\W*$|\bleaks found: \d|\b[1-9]\d* (?:checks?|controls?|rules?|policies) (?:FAIL|failed)|^FAIL - \S+ - |\b(?:FAIL|WARN)-NEW: [1-9]|` +
+		`\bTotal: [1-9]\d* \(\w+: \d|\b(?:discovered|detected|found) (?:[a-z]+ ){0,2}(?:vulnerabilities|secrets|CVE-\d)|\bQUALITY GATE STATUS: FAILED|^(?:[\w ]* cluster )?score: \d{1,3}(?: --.*)?$|\b(?:above|below|exceeds?|under|over) (?:[a-z]+ ){1,3}threshold\b|\btoo many warnings\b`)
+	// limitOption matches an option that says when a program exits with an error because of what it found.
+	limitOption = lazyregexp.New(`(?:^|\s)(--?(?:[a-z]+-)*(?:exit-code|fail-?(?:on|level|under|threshold)|threshold|min-score|max-warnings)(?:[= ]\S+)?)`)
+)
 
 // missingWords matches what errors say about files that do not exist.
 var missingWords = lazyregexp.New(`(?i)n[o']t exist|not found|no such|no files? match|(?:cannot|can't|could not|unable to|failed to) (?:find|open|read|load|stat|access|locate|cd)|missing|not a (?:file|directory)`)
@@ -289,8 +301,14 @@ func responseStatus(q *Clue, c *Container) Remedy {
 // noServer matches what programs say about a server that they do not reach, without its address.
 var noServer = lazyregexp.New(`(?i)timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:was |has been )?(?:reset|closed|aborted|lost|terminated|dropped)|lost connection|reading from server|code = Unavailable|no responders|unhealthy|not (?:found or not )?accessible|broken pipe|no (?:brokers|servers?|hosts?) (?:are )?available|(?:is|be) (?:unavailable|not (?:available|ready|reachable))|not (?:be )?ready|(?:empty|no|unexpected) (?:response|reply)|clos(?:ed|es) the connection|terminating connection|gone away|link failure|no connections were made`)
 
-// namedServer is the clue of a server that does not answer, and of which the error says nothing else.
+// remoteWork matches what the client of a server says about the work that it had done there.
+var remoteWork = lazyregexp.New(`(?i)\b(?:job|actor|task|workers?|workflow|pipeline|execution|build)\b.{0,30}\b(?:failed|died|crashed|aborted|errored|was lost)\b`)
+
+// namedServer is the clue of a server that does not answer, or of the only one, and of which the error says nothing else.
 func namedServer(q *Clue, c *Container) Remedy {
+	if remoteWork.MatchString(q.Words) && len(c.peers()) == 1 {
+		return c.peers()[0].remedy("look at " + c.peers()[0].name() + ", which did the work that failed, and read its log")
+	}
 	if !noServer.MatchString(q.Words) {
 		return Remedy{}
 	}

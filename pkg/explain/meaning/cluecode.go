@@ -10,8 +10,8 @@ import (
 var (
 	// codeLine matches a file of code and a line in it: in a stack, or before the message of an interpreter, a shell or a client.
 	codeLine = lazyregexp.New(`(?:File "|[\s(]|^|psql:|file://)(/[^\s"':(),]+\.\w{1,5})(?:", line |: line |: ?| on line | line )(\d+)\b`)
-	// library matches files that come with a language or a package.
-	library = lazyregexp.New(`/(?:site-packages|dist-packages|node_modules|gems|vendor)/|^/usr/(?:local/)?lib|^/opt/conda/lib|/lib/(?:python|ruby)`)
+	// library matches files that come with a language or a package, or that are compiled.
+	library = lazyregexp.New(`/(?:site-packages|dist-packages|node_modules|gems|vendor)/|\.(?:cc?|cpp|cu|h|rs|go)$|^/usr/(?:local/)?lib|^/opt/conda/lib|/lib/(?:python|ruby)`)
 	// broken matches errors about code that cannot be read, or that names what does not exist; faulty matches errors of code, some of which follow
 	// from what it is given; unreadable is code in another version of its language.
 	broken     = lazyregexp.New(`\b(?:Syntax|Indentation|Tab|Name|Reference|UnboundLocal)Error\b|(?i:syntax error|error in your SQL syntax|unexpected (?:token|identifier|end of (?:file|input))|undefined (?:function|constant|local variable or method))`)

@@ -65,64 +65,43 @@ func undefinedReference(_ *Clue, c *Container) string {
 	return ""
 }
 
-// inScript matches the variables that a script uses, except those with a default; anyway those that containers have anyway.
-var (
-	inScript = lazyregexp.New(`\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+)\b)`)
-	// setsMore matches scripts that may set variables by other means than an assignment.
-	setsMore = lazyregexp.New(`(?m)(?:^|[;&|])\s*(?:\.|source|eval)\s|<<|\b(?:awk|getopts|read|export -f)\b`)
-	anyway   = lazyregexp.New(`^(?:HOME|PATH|PWD|OLDPWD|HOSTNAME|USER|SHELL|RANDOM|SECONDS|UID|EUID|IFS|LINENO|PIPESTATUS|REPLY|PPID|FUNCNAME|LANG|TERM|JAVA_HOME|BASH\w*|KUBERNETES_\w+|\w+_SERVICE_(?:HOST|PORT)\w*)$`)
-)
-
-// undefinedInScript is the clue of a variable that the script in the template uses, and that neither defines.
-func undefinedInScript(_ *Clue, c *Container) string {
-	if len(c.Arguments) == 0 || !isShell(c.Arguments[0]) || len(c.Sources) > 0 {
-		return ""
-	}
-	script := strings.Join(c.Arguments, "\n")
-	if setsMore.MatchString(script) {
-		return ""
-	}
-	for _, m := range inScript.FindAllStringSubmatch(script, -1) {
-		name := m[1] + m[2]
-		isSet := strings.Contains(script, name+"=") || strings.Contains(script, name+":=") || strings.Contains(script, "for "+name+" ")
-		if !isSet && c.variable(name) == nil && !anyway.MatchString(name) {
-			return fmt.Sprintf("set %s in env of container %s, unless its image does: its script uses it, and the template does not define it", name, c.Name)
-		}
-	}
-	return ""
-}
+// anyway matches the variables that containers and shells have anyway.
+var anyway = lazyregexp.New(`^(?:HOME|PATH|PWD|OLDPWD|HOSTNAME|USER|SHELL|RANDOM|SECONDS|UID|EUID|IFS|LINENO|PIPESTATUS|REPLY|PPID|FUNCNAME|LANG|TERM|JAVA_HOME|BASH\w*|KUBERNETES_\w+|\w+_SERVICE_(?:HOST|PORT)\w*)$`)
 
 // constants matches words that may be names of variables.
 var constants = lazyregexp.New(`\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b`)
 
-// namedVariable is the clue of a variable of the pod template: of its name, or of at least the last two words of that, in any spelling.
-func namedVariable(q *Clue, c *Container) string {
+// spokenVariable returns the variable of the template that a text names: by its name, or by at least the last two words of that, in any
+// spelling; nil without one.
+func (c *Container) spokenVariable(text string) *Variable {
 	const least = 8
-	for _, m := range constants.FindAllStringSubmatch(q.Words, -1) {
+	for _, m := range constants.FindAllStringSubmatch(text, -1) {
 		if v := c.variable(m[0]); v != nil {
-			return "correct " + c.placeOf(v)
+			return v
 		}
 	}
-	words := strings.ToLower(q.Words)
 	for i := range c.Variables {
-		parts := strings.FieldsFunc(strings.ToLower(c.Variables[i].Name), func(r rune) bool { return r == '_' })
+		parts := strings.FieldsFunc(c.Variables[i].Name, func(r rune) bool { return r == '_' })
 		parts = parts[max(0, len(parts)-2):]
 		isLong := len(parts) > 1 && len(parts[0])+len(parts[1]) >= least && !strings.HasPrefix(c.Variables[i].From, "field ")
-		if isLong && regexp.MustCompile(`\b`+regexp.QuoteMeta(parts[0])+`[ _.-]*`+regexp.QuoteMeta(parts[1])+`\b`).MatchString(words) {
-			return "correct " + c.placeOf(&c.Variables[i])
+		if isLong && regexp.MustCompile(`(?i)\b`+regexp.QuoteMeta(parts[0])+`[ _.-]*`+regexp.QuoteMeta(parts[1])+`\b`).MatchString(text) {
+			return &c.Variables[i]
 		}
+	}
+	return nil
+}
+
+// namedVariable is the clue of a variable of the pod template in the error, and nearVariable that of one in the messages around it.
+func namedVariable(q *Clue, c *Container) string {
+	if v := c.spokenVariable(q.Words); v != nil {
+		return "correct " + c.placeOf(v)
 	}
 	return ""
 }
 
-// listedName matches the name of a variable alone in a line, or before what is wrong with it.
-var listedName = lazyregexp.New(`^\W*([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?:\W*$|: )`)
-
-// listedVariable is the clue of a variable of the template in the lines after the error, which list what is wrong.
-func listedVariable(q *Clue, c *Container) string {
-	_, from := q.split()
-	for _, line := range from {
-		if v := c.variable(listedName.Group(line)); v != nil {
+func nearVariable(q *Clue, c *Container) string {
+	for _, text := range q.around() {
+		if v := c.spokenVariable(text); v != nil {
 			return "check " + c.placeOf(v)
 		}
 	}

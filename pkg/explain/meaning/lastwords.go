@@ -73,7 +73,7 @@ var (
 // sign returns the sign of the line as the LastLine of a log.
 func (l *logLine) sign() LineSign {
 	switch {
-	case l.isError(), complaint.MatchString(l.text):
+	case l.isError(), l.kind == lineFinding, complaint.MatchString(l.text):
 		return SignError
 	case l.kind == lineQuiet, progress.MatchString(l.text):
 		return SignNoError
@@ -88,9 +88,10 @@ func (l *logLines) words(i int) string {
 	if className.MatchString(text) { // Its package says nothing.
 		text = text[strings.LastIndexByte(text, '.')+1:]
 	}
-	if bareName.MatchString(text) {
+	if bareName.MatchString(text) || l.at(i).kind == lineFinding {
 		text = strings.TrimSuffix(text, ":")
 	}
+	text = unended.ReplaceAllString(text, "")
 	isHead := (strings.HasSuffix(text, ":") || l.at(i).kind == lineVague && bareName.MatchString(text)) && i+1 < len(l.raw) && l.at(i+1).indented && l.at(i+1).kind != lineEmpty && !strings.HasPrefix(l.at(i+1).text, "- ")
 	if !tallied.MatchString(text) && !isHead {
 		return text
@@ -124,7 +125,7 @@ const (
 // there is none, that of the last of the lines that most likely say why; before a success at the end of the log, only an error counts.
 func telling(raw []string) int { return linesOf(raw).telling() }
 
-func (l *logLines) telling() int { return l.firstOfBurst(l.last()) }
+func (l *logLines) telling() int { return l.chained(l.firstOfBurst(l.last())) }
 
 // last returns the position of the line that telling is about.
 func (l *logLines) last() int {
@@ -139,6 +140,8 @@ func (l *logLines) last() int {
 		switch {
 		case l.isTitle(i, last):
 			return last
+		case line.kind == lineFinding && isBetter:
+			return i
 		case line.kind == lineAlarm && !line.isDetail():
 			if !isBetter && line.isHead(l.at(last)) {
 				return last // The details of the error say more.
@@ -192,7 +195,7 @@ func (l *logLines) isBetter(at, last int) bool {
 // systemError matches the text of an error of the operating system at the end of a line: the reason for what failed after it.
 var systemError = lazyregexp.New(`(?i)(?:permission denied|operation not permitted|no such file or directory|connection (?:refused|reset by peer|timed out)|` +
 	`(?:cannot allocate|out of) memory|no space left on device|read-only file system|no route to host|is a directory|not a directory|` +
-	`input/output error|resource temporarily unavailable|too many open files|device or resource busy|address already in use)\W*$`)
+	`input/output error|transport endpoint is not connected|stale file handle|resource temporarily unavailable|too many open files|device or resource busy|address already in use)\W*$`)
 
 // isHead reports whether an error says less than a detail of it.
 func (l *logLine) isHead(detail *logLine) bool {
@@ -206,16 +209,18 @@ var (
 	// wrapper matches the line of a program that reports the failure of another one, which it names, and child the end of one that has
 	// the other's exit code.
 	wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
-	child   = lazyregexp.New(`(?i)\b(?:exit (?:status|code)|return(?:ed)? code|rc)\W+\d+(?:\W*$|: /\S+(?: [\w-]+)*$)`)
+	child   = lazyregexp.New(`\bNCCL error in: |(?i)\b(?:exit (?:status|code)|return(?:ed)? code|rc)\W+\d+(?:\W*$|: /\S+(?: [\w-]+)*$)`)
 	// outcome matches an error that says only what failed, and place one that says only where. exception matches the name of an error.
-	outcome = lazyregexp.New(`^(?:[\w-]+: )?(?:[A-Za-z]+(?: \(\d+\))?: |\[[A-Z]+\] |[A-Z]+ )?[\w '"()-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$|^(?:[\w-]+: )?(?:(?i:error|fatal): )?failed to [^:]+(?:: failed to [^:]+)*$|` +
+	outcome = lazyregexp.New(`^(?:[\w.-]+: |[\w ]+ failed: )?(?:[A-Za-z]+(?: \(\d+\))?: |\[[A-Z]+\] |[A-Z]+ )?[\w '"()-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$|^(?:[\w-]+: )?(?:(?i:error|fatal): )?failed to [^:]+(?:: failed to [^:]+)*$|` +
 		`^(?:[A-Za-z]+\W+)?(?:Error (?:during [\w ]+|executing (?:process|command)\b.*)|\d+ [\w/]+ (?:could not be \w+|failed))\W*$|The requested URL returned error: \d+$|\bafter \d+ (?:attempts|tries|trials|retries)\W*(?:, exiting \S+)?$`)
 	exception = lazyregexp.New(`^[\w.]+(?:Error|Exception)$`)
 	// introduction is before the name of an exception, and className is that name without a message.
 	introduction = lazyregexp.New(`^(?:Exception in thread "[^"]*" |(?:Caused by|Unhandled exception|Uncaught(?: exception)?): ?|---> )?`)
 	className    = lazyregexp.New(`^[\w.$]*(?:Error|Exception):?$`)
-	bareName     = lazyregexp.New(`\b\w*(?:Error|Exception):?$`)
-	place        = lazyregexp.New(`\bError in [\w ]+ \([^)]*\)$`)
+	// unended matches the end of a text that only begins a list.
+	unended  = lazyregexp.New(`\. [A-Z][^.:]*:$`)
+	bareName = lazyregexp.New(`\b\w*(?:Error|Exception):?$`)
+	place    = lazyregexp.New(`\bError in [\w ]+ \([^)]*\)$|\bfollowing (?:details|errors?|output)\b`)
 )
 
 // beneath returns the position of the error that the one at a position follows from: of a wrapper, the line of the program that
@@ -232,7 +237,7 @@ func beneath(lines *logLines, at int) int {
 	}
 	for i, plain := at-1, 0; i >= 0 && plain < maxPlainLines; i-- {
 		switch before := lines.at(i); {
-		case before.isSpecific(), isChild && before.kind == lineMurmur:
+		case before.isSpecific(), isChild && (before.kind == lineMurmur || strings.Contains(lines.raw[i], "NCCL WARN ")):
 			return beneath(lines, i)
 		case isOutcome && exception.MatchString(before.text):
 			return i
@@ -279,7 +284,7 @@ var (
 // of the error before those of utilities; otherwise the position itself.
 func causeOf(lines *logLines, at int) int {
 	text := lines.at(at).text
-	if errorName.MatchString(text) || element.MatchString(text) {
+	if errorName.MatchString(text) || element.MatchString(text) || systemError.MatchString(text) && !utility.MatchString(text) {
 		return at
 	}
 	for i := at - 1; i >= 0; i-- {

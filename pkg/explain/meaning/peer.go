@@ -80,7 +80,7 @@ var (
 	connectionPart = lazyregexp.New(`(?i)(?:^|[; ])(?:server|data source|host)=([a-z][\w.-]*)`)
 	// hostVariable matches the names of variables, and hostOption the options, whose values are hosts.
 	hostVariable = lazyregexp.New(`(?:^|_)(?:HOST(?:NAME)?S?|SERVERS?|ADDR(?:ESS(?:ES)?)?|ENDPOINTS?|BROKERS?)$`)
-	hostOption   = lazyregexp.New(`^(?:-h|-H|-S|--(?:host(?:name)?|server|endpoint|ep|address|addr|brokers?|bootstrap-server))$`)
+	hostOption   = lazyregexp.New(`^(?:-h|-H|-S|--(?:[\w-]+[_-])?(?:host(?:name)?|server|endpoint|ep|address|addr|brokers?))$`)
 	hostName     = lazyregexp.New(`^[a-z][\w.-]*$`)
 	// proxyVariable matches variables about all servers.
 	proxyVariable = lazyregexp.New(`(?i)proxy`)
@@ -111,8 +111,12 @@ func (c *Container) peers() (all []peer) {
 		for _, m := range urlServer.FindAllStringSubmatch(noServerURL.ReplaceAllString(argument, ""), -1) {
 			add(m[1], arguments)
 		}
-		if add(hostAndPort.Group(argument), arguments); i > 0 && hostOption.MatchString(c.Arguments[i-1]) && hostName.MatchString(argument) {
-			add(argument, arguments)
+		option, value, isOne := strings.Cut(argument, "=")
+		if !isOne && i > 0 {
+			option, value = c.Arguments[i-1], argument
+		}
+		if add(hostAndPort.Group(value), arguments); hostOption.MatchString(option) && hostName.MatchString(value) {
+			add(value, arguments)
 		}
 	}
 	for _, server := range c.Servers {
@@ -283,6 +287,11 @@ func (e *KnownError) ofPeer(q *Clue, c *Container) (none Remedy) {
 		}
 	}
 	_, known, _ := strings.Cut(found.host, ":")
+	if e.Subject == "" && address.MatchString(found.host) {
+		named := *e
+		named.Subject = found.host
+		return Remedy{Text: named.Advice(*c)}
+	}
 	if found.host == "" || address.MatchString(found.host) || port != "" && known != "" && known != port {
 		return none
 	}

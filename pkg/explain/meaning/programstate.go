@@ -43,11 +43,10 @@ var stateErrors = []errorRow{
 			{"checksum mismatch", lazyregexp.New(`(Migration checksum mismatch for migration (?:with )?version \S+)`), nil},
 			{"found failed migrations", lazyregexp.New(`(found failed migrations in the target database)`), nil},
 			{"no migration found for", lazyregexp.New(`(no migration found for version \d+)`), nil},
-			{"already initialized", lazyregexp.New(`MongoServerError: (already initialized)`), nil},
 			{"can't locate revision", lazyregexp.New(`(Can't locate revision identified by '[^']+')`), nil},
 			{"failed migration", lazyregexp.New(`([Cc]ontains a failed migration to version \S+)`), nil},
 			{"dirty database", lazyregexp.New(`(Dirty database version \d+)`), nil},
-			{"lock", lazyregexp.New(`([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|(repository is already locked)`), nil},
+			{"lock", lazyregexp.New(`([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|((?:repository|[mM]igration table) is already locked)|(ConditionalCheckFailedException)`), nil},
 			{"in progress", lazyregexp.New(`(another operation \(install/upgrade/rollback\) is in progress)`), nil},
 			{"no deployed releases", lazyregexp.New(`("[^"]+" has no deployed releases)`), nil},
 			{"cannot be imported", lazyregexp.New(`(\S+ "[^"]+"(?: in namespace "[^"]*")? exists) and cannot be imported`), nil},
@@ -56,7 +55,6 @@ var stateErrors = []errorRow{
 			{"still in use", lazyregexp.New(`(cannot re-use a name that is still in use)`), nil},
 			{"already allocated", lazyregexp.New(`(failed to allocate IP \S+: provided IP is already allocated)|(\d+: provided port is already allocated)`), nil},
 			{"another migration", lazyregexp.New(`([Aa]nother migration process is currently running)`), nil},
-			{"is already locked", lazyregexp.New(`(Migration table is already locked)`), nil},
 			{"is not clean", lazyregexp.New(`(database is not clean: .+? in schema "[^"]+")`), nil},
 			{"migration not ", lazyregexp.New(`(Detected (?:applied|resolved|failed) migration not (?:resolved|applied)[\w ]*)`), nil},
 			{"but is now", lazyregexp.New(`(\S+::\S+::\S+ was: \S+ but is now: \S+)`), nil}, // Liquibase
@@ -160,7 +158,7 @@ var stateErrors = []errorRow{
 			{"chart ", lazyregexp.New(`(chart \\*"[^"\\]+\\*" (?:matching|version) \S+ not found in (?:\S+ index|\S+ repository))`), nil},
 			{"key does not exist", lazyregexp.New(`(The specified key does not exist)`), nil},
 			{"(404) when calling", lazyregexp.New(`An error occurred \(404\) when calling the HeadObject operation: (Key "[^"]+" does not exist)?`), nil},
-			{"bucket does not exist", lazyregexp.New(`\b(gs://[^/\s]+) bucket does not exist`), nil},
+			{"://", lazyregexp.New(`Path does not exist: (\w+://\S*\w)|\b((?:s3a?|gs|gcs|abfss?|wasbs?)://\S+) (?:bucket does not exist|not found$)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorEarlierState, ErrorAuthentication},
 		read:     func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
@@ -240,11 +238,13 @@ func (c *Container) sourcesText() string {
 }
 
 // bucketURL matches the address of a bucket.
-var bucketURL = lazyregexp.New(`^\w+://`)
+var bucketURL = lazyregexp.New(`^\w+://[^/]*/?$`)
 
 func objectText(subject string) string {
 	if bucketURL.MatchString(subject) {
 		return "bucket " + subject + " does not exist"
+	} else if strings.Contains(subject, "://") {
+		return subject + " does not exist"
 	}
 	return cmp.Or(subject, "what it uses does not exist")
 }
@@ -257,8 +257,8 @@ func objectAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf("create %s, or correct its name, region or endpoint in container %s", cmp.Or(c.object, "the bucket"), c.Name)
 	case strings.HasPrefix(e.Subject, "chart"):
 		return fmt.Sprintf("correct the name of the chart, its version or its repository in container %s: helm search repo lists them; the name of the repository is no part of the chart's where the repository is given by its URL", c.Name)
-	case strings.HasPrefix(e.Subject, "Key "), strings.HasPrefix(e.Subject, "The specified key"), strings.Contains(e.Subject, "NoSuchKey"):
-		return fmt.Sprintf("check %s in container %s, and whether what writes the object has run", cmp.Or(c.object, "the key and the bucket"), c.Name)
+	case strings.HasPrefix(e.Subject, "Key "), strings.Contains(e.Subject, "://"), strings.HasPrefix(e.Subject, "The specified key"), strings.Contains(e.Subject, "NoSuchKey"):
+		return fmt.Sprintf("check %s in container %s, and whether what writes the object has run", cmp.Or(c.object, object.FindString(e.Subject), "the key and the bucket"), c.Name)
 	case kind == "role" && c.hasArgument("pg_restore"):
 		return "create the role on the database server, or restore without owners and privileges (pg_restore --no-owner --no-privileges)"
 	case kind == "database", kind == "role", kind == "user", strings.HasPrefix(e.Subject, "Unknown database"):
@@ -297,6 +297,8 @@ const (
 // createdBefore is how to resolve a table, or a part of one, that a migration creates once more.
 const createdBefore = "an earlier attempt or another migration created it: mark that step as done in the tool, have the statement accept it (IF NOT EXISTS), or drop it if nothing needs it; until then, a rerun fails again"
 
+const unlock = "let the run that holds the lock end; if none does anymore, release the lock with the unlock command of the tool"
+
 // resolutions say how to resolve an earlier state, by a part of the message about it.
 var resolutions = []struct{ part, how string }{
 	{"no deployed releases", "the release was never installed completely: uninstall it (helm uninstall), and install it again"},
@@ -310,12 +312,11 @@ var resolutions = []struct{ part, how string }{
 	{"failed migrations", "undo or complete the migration that failed, then mark it so with prisma migrate resolve; until then, a rerun fails again"},
 	{"locate revision", "the database has a revision that the image lacks, as a newer image has migrated it: run one that has it, or restore the database"},
 	{"no migration found", "the database has a migration that the image lacks, as a newer image has run it: run one that has it, or restore the database"},
-	{"already initialized", "have the script call rs.initiate() only if rs.status() fails: the replica set exists, which is what it wants"},
 	{"failed migration to", "undo or complete the migration that failed, then mark it so with flyway repair; until then, a rerun fails again"},
 	{"Dirty database", "undo or complete the migration that failed, then set its version with migrate force; until then, a rerun fails again"},
 	{"already allocated", "use another address or port; or, if nothing needs the Service that has it (kubectl get services -A), delete that one"},
 	{"Detected ", "use an image that has the migration which the database has, or, if it was removed on purpose, mark it so (flyway repair); until then, a rerun fails again"},
-	{"lock", "if nothing holds the lock anymore, release it with the unlock command of the tool"},
+	{"lock", unlock}, {"ConditionalCheck", unlock},
 	{"igration", "if no migration runs anymore, complete or undo the one that began, and mark it so with the tool; until then, a rerun fails again"},
 	{"in progress", "wait until the other Helm command ends; if none runs, go back to an earlier release (helm rollback), or uninstall one that was never installed"},
 	{"", "find out what uses the name, or use another one"},

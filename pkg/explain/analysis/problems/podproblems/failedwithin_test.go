@@ -11,6 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/explaintest"
 )
@@ -41,6 +43,11 @@ func TestFailedContainerOfARunningPodIsReported(t *testing.T) {
 	explaintest.WantText(t, r, "The Job is running: 0 of 3 pods succeeded, 1 pod is active; but container main of pod a ended 5m ago with exit code 42; the pod does not end or count as failed while container proxy is still running",
 		"if container proxy only serves container main, make it exit with that container, or recreate the Job with it as a native sidecar (an init container with restartPolicy Always): sidecars do not keep a pod running",
 		"kubectl logs a -c main -n ns")
+
+	f := explaintest.InputOf(job, explaintest.PodOf("a", withProxy(42, 5*time.Minute)))
+	assert.SlicesEqual(t, analysis.LogTargets(f, explain.Options{}, 3), []input.LogTarget{{Pod: "a", Container: "main"}}, "its log is read")
+	f.Logs = []input.LogTail{input.NewLogTail("a", "main", []string{"cannot open data.csv"}, 20, true)}
+	explaintest.WantText(t, explaintest.Report(f), "ended 5m ago with exit code 42: cannot open data.csv")
 
 	// A running container may do the work: the Job is not stalled, whatever the other pods do.
 	r = explaintest.Report(explaintest.InputOf(job, explaintest.PodOf("a", withProxy(42, 5*time.Minute)), explaintest.PodOf("b", nil)))
