@@ -5,8 +5,12 @@ import (
 	"fmt"
 )
 
-// OOMKilled is the reason of a container in which the kernel killed a process for lack of memory.
-const OOMKilled = "OOMKilled"
+// OOMKilled is the reason of a container in which the kernel killed a process for lack of memory, and Lost that of one that its runtime
+// lost track of.
+const (
+	OOMKilled = "OOMKilled"
+	Lost      = "Unknown"
+)
 
 // signals are the names of the signals that end a process, by number, as on Linux for amd64 and arm64.
 var signals = [...]string{
@@ -26,26 +30,29 @@ func Signal(code int32) string {
 // reasonMeanings explain the reasons that container runtimes and kubelets report.
 var reasonMeanings = map[string]string{
 	"OOMKilled":              "it used more memory than its limit, or the node ran out of memory",
-	"Unknown":                "the container runtime lost track of it, as after a restart of the runtime or of the node",
+	Lost:                     "the container runtime lost track of it, as after a restart of the runtime or of the node",
 	"ContainerStatusUnknown": "how it ended is unknown: the node was unreachable or rebooted",
 	"DeadlineExceeded":       "the pod ran longer than its activeDeadlineSeconds",
 }
 
+// SegmentationFault is the exit code of a program that accessed invalid memory, which its log may explain.
+const SegmentationFault = 139
+
 // codeMeanings explain the exit codes that result from shells, runtimes and signals.
 var codeMeanings = map[int32]string{
-	125: "the container runtime failed to run the command",
-	126: "the command was found but could not be executed: missing permission or wrong format",
-	127: "the command was not found in the image",
-	130: "it was interrupted",
-	132: "the processor of its node lacks an instruction that it uses",
-	134: "it aborted, as after a failed assertion",
-	135: "it accessed memory that could not be provided, as when /dev/shm or a disk is full",
-	136: "it made an arithmetic error, such as a division by zero",
-	137: "it did not stop within its grace period, or the node ran low on memory",
-	139: "it accessed invalid memory, a bug in native code",
-	141: "it wrote to a pipe that no program reads any more",
-	159: "it made a system call that the security profile of its node or pod (seccomp) does not allow",
-	143: "it was asked to stop by a deletion, an eviction or a node shutdown",
+	125:               "the container runtime failed to run the command",
+	126:               "the command was found but could not be executed: missing permission or wrong format",
+	127:               "the command was not found in the image",
+	130:               "it was interrupted",
+	132:               "the processor of its node lacks an instruction that it uses",
+	134:               "it aborted, as after a failed assertion",
+	135:               "it accessed memory that could not be provided, as when /dev/shm or a disk is full",
+	136:               "it made an arithmetic error, such as a division by zero",
+	137:               "it did not stop within its grace period, or the node ran low on memory",
+	SegmentationFault: "it accessed invalid memory, a bug in native code",
+	141:               "it wrote to a pipe that no program reads any more",
+	159:               "it made a system call that the security profile of its node or pod (seccomp) does not allow",
+	143:               "it was asked to stop by a deletion, an eviction or a node shutdown",
 }
 
 // Meaning explains an exit code, given the runtime's reason; "" if the code has a meaning only to the program itself. It
@@ -64,7 +71,7 @@ func Meaning(code int32, reason string) string {
 }
 
 // Faults reports whether the processor stopped the program that ended with this exit code, which could not say why: SIGILL, SIGFPE or SIGSEGV.
-func Faults(code int32) bool { return code == 132 || code == 136 || code == 139 }
+func Faults(code int32) bool { return code == 132 || code == 136 || code == SegmentationFault }
 
 // NeverRan reports whether a container runtime uses this reason for a container that it could not start.
 func NeverRan(reason string) bool { return reason == "StartError" || reason == "ContainerCannotRun" }

@@ -149,7 +149,7 @@ type Role struct {
 	PlaceOf int32    `json:"placeOf,omitempty"`
 	Later   []string `json:"later,omitempty"`
 	Probed  bool     `json:"probed,omitempty"`
-	// Servers are what the command of an init container asks for until it answers (InitRunning).
+	// Servers are what the command of an init container asks for (InitRunning, CrashLoop).
 	Servers []string `json:"servers,omitempty"`
 }
 

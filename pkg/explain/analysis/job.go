@@ -97,7 +97,7 @@ func completed(in *facts.Facts, uncounted int32, byState *explain.Indexes) int32
 	}
 	n := in.Job.Status.Succeeded + uncounted
 	for _, p := range in.Terminal {
-		if p.Phase == corev1.PodSucceeded && in.NotRecorded(p) {
+		if p.Phase == corev1.PodSucceeded && in.NotRecorded(p) && !in.Finished() { // A finished Job has counted all.
 			n++
 		}
 	}

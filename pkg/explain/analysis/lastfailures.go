@@ -67,7 +67,7 @@ func failuresIn(given input.Input) []LastFailure {
 				switch use := (MemoryUse{failed.Name, in.MemoryLimit(failed)}); {
 				case hasKill(in.Events, func(e *input.Event) bool { return e.Pod == f.Pod.Name }), hasKill(in.NodeEvents, namesPod(f.Pod)):
 					l.OutOfMemory = []MemoryUse{use}
-				case c.Error != nil && isOutOfMemory(c.Error.Kind), hasKill(in.NodeEvents, whileRan(f.Pod)):
+				case c.Error != nil && (c.Error.Kind == meaning.ErrorOutOfMemory || c.Error.Kind == meaning.ErrorProcessKilled), hasKill(in.NodeEvents, whileRan(f.Pod)):
 					l.Probably = &use
 				}
 			}
@@ -110,9 +110,4 @@ func whileRan(p *input.Pod) func(*input.Event) bool {
 	return func(e *input.Event) bool {
 		return e.Node == p.Node && p.Node != "" && !p.StartedAt.IsZero() && !e.Last.Before(p.StartedAt) && !e.Last.After(p.FinishedAt.Add(reportTime))
 	}
-}
-
-// isOutOfMemory reports whether more memory probably helps against an error. GPU memory is not part of a memory limit.
-func isOutOfMemory(kind meaning.ErrorKind) bool {
-	return kind == meaning.ErrorOutOfMemory || kind == meaning.ErrorProcessKilled
 }

@@ -177,9 +177,6 @@ func onOverlap(r *explain.CronJobReport) (out []explain.Advice) {
 	return append(out, patch(r, words.AllowReplacement, `{"spec":{"concurrencyPolicy":"Replace"}}`)...)
 }
 
-// isElsewhere reports whether the cause of a run is most likely not in the template.
-func isElsewhere(run *explain.OwnedRun) bool { return run.Fix != nil && run.Fix.Elsewhere }
-
 // onTemplate returns the advice on the cause of a Job, and to correct the template, unless the cause is elsewhere: a newer Job would have the
 // same problem. A suspended Job only waits.
 func onTemplate(r *explain.CronJobReport, run *explain.OwnedRun) (out []explain.Advice) {
@@ -197,7 +194,7 @@ func onTemplate(r *explain.CronJobReport, run *explain.OwnedRun) (out []explain.
 	if run.Fix != nil && run.Fix.OfTemplate {
 		text = words.ChangeRunTemplate
 	}
-	if names || run.State == explain.OwnedSuspended || isElsewhere(run) {
+	if names || run.State == explain.OwnedSuspended || run.Fix != nil && run.Fix.Elsewhere {
 		return out
 	}
 	return append(out, edit(r, text)...)
@@ -222,7 +219,10 @@ func onRefusal(r *explain.CronJobReport) []explain.Advice {
 		demand := words.FitOwner(r.Refusal.Demand(), &explain.Owner{Kind: "CronJob", Name: r.Name}, nil)
 		return edit(r, cmp.Or(demand, words.SatisfyPolicy))
 	}
-	return one(words.RetriedCreation, events(r))
+	if r.Refusal.Webhook == nil {
+		return one(words.RetriedCreation, events(r))
+	}
+	return one(r.Refusal.Advice(explain.ShellWord(r.Namespace)))
 }
 
 func one(text, command string) []explain.Advice {

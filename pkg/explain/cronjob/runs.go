@@ -7,7 +7,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -129,18 +128,14 @@ func countByHand(r *explain.CronJobReport, job *input.OwnedJob, run *explain.Own
 	if tellsMore(r, job, run) && !job.Created.Before(newest.Created) {
 		*newest, r.ByHand = *job, run
 	}
-	if job.Uncontrolled && isLaterSuccess(run, r.LastSuccess) && (r.Uncounted == nil || r.Uncounted.Since.Before(run.Since)) {
+	isLater := run.State == explain.OwnedSucceeded && (r.LastSuccess == nil || r.LastSuccess.Before(run.Since))
+	if job.Uncontrolled && isLater && (r.Uncounted == nil || r.Uncounted.Since.Before(run.Since)) {
 		r.Uncounted = run
 	}
 }
 
 func hasEnded(run *explain.OwnedRun) bool {
 	return run.State == explain.OwnedFailed || run.State == explain.OwnedSucceeded
-}
-
-// isLaterSuccess reports whether the Job succeeded after the last success, which may be nil.
-func isLaterSuccess(run *explain.OwnedRun, last *metav1.Time) bool {
-	return run.State == explain.OwnedSucceeded && (last == nil || last.Before(run.Since))
 }
 
 // hides reports whether a Job that was created by hand is well and would hide the problem of the last one of the schedule.

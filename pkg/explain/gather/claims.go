@@ -35,7 +35,8 @@ func Claims(ctx context.Context, client kube.Interface, job *batchv1.Job, pods [
 		}
 		c := meaning.Claim{Name: name, Phase: string(claim.Status.Phase), StorageClass: ptr.Deref(claim.Spec.StorageClassName, "")}
 		if claim.Status.Phase != corev1.ClaimBound {
-			c.NoClass, c.Provisioner = claim.Spec.StorageClassName == nil, provisionerOf(claim)
+			c.NoClass = claim.Spec.StorageClassName == nil // kube-controller-manager writes the annotations.
+			c.Provisioner = cmp.Or(claim.Annotations["volume.kubernetes.io/storage-provisioner"], claim.Annotations["volume.beta.kubernetes.io/storage-provisioner"])
 			c.Warning = warningAboutClaim(ctx, client, claim)
 		}
 		all = append(all, c)
@@ -66,11 +67,6 @@ func awaitedClaims(job *batchv1.Job, pods []*input.Pod, events []input.Event) []
 		}
 	}
 	return nil
-}
-
-// provisionerOf returns the provisioner that kube-controller-manager has asked for a volume for the claim, or "".
-func provisionerOf(claim *corev1.PersistentVolumeClaim) string {
-	return cmp.Or(claim.Annotations["volume.kubernetes.io/storage-provisioner"], claim.Annotations["volume.beta.kubernetes.io/storage-provisioner"])
 }
 
 // warningAboutClaim returns the message of the latest warning about the claim, "" if there is none.

@@ -57,7 +57,7 @@ func Explain(in input.JobSet, reports []explain.Report) explain.JobSetReport {
 		}
 	}
 	r.Sentence, r.Notes = words.JobSetText(&r, in.Now)
-	r.Advice = adviceOn(&r)
+	r.Advice = append(adviceOnState(&r), onStillRunning(&r)...)
 	return r
 }
 
@@ -336,11 +336,6 @@ func onStillRunning(r *explain.JobSetReport) []explain.Advice {
 		names[i] = explain.ShellWord(name)
 	}
 	return one(words.DeleteOver(r, false), kubectl(r, "delete job %s", strings.Join(names, " ")))
-}
-
-// adviceOn returns the advice on a JobSet.
-func adviceOn(r *explain.JobSetReport) []explain.Advice {
-	return append(adviceOnState(r), onStillRunning(r)...)
 }
 
 func adviceOnState(r *explain.JobSetReport) []explain.Advice {

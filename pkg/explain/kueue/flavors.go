@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -117,16 +118,32 @@ func (h *Hold) excluded() string {
 	_, list, _ := strings.Cut(h.Message, "; excluded: ")
 	var all []string
 	for _, m := range exclusion.FindAllStringSubmatch(list, -1) {
-		what := map[string]string{"resource": "lack free ", "taint": "have taint "}[m[1]] + m[2]
-		if m[3] != "" {
-			what = "do not match its " + m[3]
-		}
-		all = append(all, m[4]+" "+what)
+		what := map[string][2]string{"resource": {"lacks free ", "lack free "}, "taint": {"has taint ", "have taint "}, "": {"does not match its ", "do not match its "}}[m[1]]
+		n, _ := strconv.Atoi(m[4])
+		all = append(all, m[4]+" "+wording.Form(n, what[0], what[1])+m[2]+m[3])
 	}
 	if len(all) == 0 {
 		return ""
 	}
 	return ": of its nodes, " + wording.Enumerate(all, "and")
+}
+
+// roomier returns with which other changes the pods fit into the topology: preferred domains do not help if no node has room.
+func (h *Hold) roomier() string {
+	for _, m := range exclusion.FindAllStringSubmatch(h.Message, -1) {
+		switch {
+		case m[1] == "taint":
+			return ", or with a toleration for the taint " + m[2]
+		case strings.Contains(h.Message, "Total nodes: "+m[4]+";"):
+			return ""
+		case m[1] != "resource":
+			return ", or with another " + m[3]
+		}
+	}
+	if h.Resource == "slice" {
+		return ", or with another podset-slice-size or podset-slice-required-topology in the annotations of its pod template: each slice has to fit into one domain"
+	}
+	return "; with the annotation kueue.x-k8s.io/podset-preferred-topology in place of podset-required-topology, its pods need not fit into one domain"
 }
 
 // fit says how many pods, or slices of pods, have room in the topology.
@@ -175,6 +192,6 @@ func (h *Hold) fill(template string) string {
 		topology = "flavor " + h.Flavor
 	}
 	return wording.Insert(template, "{selector}", cmp.Or(h.Selector, "nodeSelector or affinity"), "{taint}", h.Taint, "{resource}", h.Resource, "{flavor}", h.Flavor, "{shortages}", h.shortages(),
-		"{(most)}", most, "{topology}", topology, "{level}", level, "{name}", h.QueueName, "{fit}", h.fit(), "{(excluded)}", h.excluded(),
+		"{(most)}", most, "{topology}", topology, "{level}", level, "{name}", h.QueueName, "{fit}", h.fit(), "{(excluded)}", h.excluded(), "{roomier}", h.roomier(),
 		"{places}", h.Topology.places(), "{morePlaces}", h.Topology.morePlaces())
 }

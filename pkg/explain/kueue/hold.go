@@ -3,6 +3,7 @@ package kueue
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -67,6 +68,8 @@ type Hold struct {
 	// QueueKind is LocalQueue or ClusterQueue, and QueueName the name of the queue that is missing or stopped.
 	QueueKind string `json:"queueKind,omitempty"`
 	QueueName string `json:"queueName,omitempty"`
+	// PodSet is the only pod set that the message is about, "" if the Workload has no other.
+	PodSet string `json:"podSet,omitempty"`
 	// Taint is the taint that the pods do not tolerate: key=value:effect.
 	Taint string `json:"taint,omitempty"`
 	// Reason is the reason of the eviction, and Since the time of the condition: of the eviction, of the admission, or since which no quota
@@ -153,7 +156,7 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 		named, inQueue = "queue "+queue, " (queue "+queue+")"
 	}
 	row, since, checks := h.row(), "", checksText(h.Checks)
-	template := row.text
+	template := cmp.Or(row.text, suspended+": "+row.other)
 	if h.Kind == Deactivated && h.Reason == byHand {
 		template = deactivated
 	}
@@ -172,6 +175,9 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 	}
 	if row.quotes && evictions[h.Reason] == "" && checks == "" && h.Message != "The workload is deactivated" {
 		message = h.Message
+	}
+	if h.PodSet != "" {
+		template += ", for its pod set " + h.PodSet
 	}
 	return wording.Insert(h.fill(template), "{holds}", holds, "{released}", released, "{it}", it, "{since}", since, "{(reason)}", wording.InBrackets(cmp.Or(checks, wording.Join(": ", h.Reason, evictions[h.Reason]))), "{queue}", named, "{(queue)}", inQueue,
 		"{kind and name}", wording.Join(" ", h.QueueKind, h.QueueName), "{kind}", h.QueueKind, "{checks}", checks, "{: checks}", inColon(checks)), message
@@ -228,6 +234,9 @@ func checksText(checks []AdmissionCheck) string {
 	return "admission checks " + wording.Enumerate(all, "and")
 }
 
+// podSet matches a pod set in Kueue's message.
+var podSet = regexp.MustCompile(`pod set ([^\s:]+): `)
+
 // HoldOf returns the reason why Kueue does not admit the Workload, nil if its conditions give none.
 func HoldOf(w *Workload) *Hold {
 	reserved, evicted := w.Condition("QuotaReserved"), w.Condition("Evicted")
@@ -252,8 +261,13 @@ func HoldOf(w *Workload) *Hold {
 	if hold.Kind != "" {
 		return hold
 	}
-	hold.Since = knownTime(&reserved.LastTransitionTime)
+	if !reserved.LastTransitionTime.IsZero() {
+		hold.Since = &reserved.LastTransitionTime
+	}
 	hold.readMessage()
+	if sets := podSet.FindAllStringSubmatch(hold.Message, -1); w.PodSets > 1 && len(sets) == 1 {
+		hold.PodSet = sets[0][1]
+	}
 	switch {
 	case hold.Kind == FailedChecks && len(w.Checks) == 0:
 		hold.Kind = Other
@@ -271,13 +285,6 @@ func (h *Hold) evict(w *Workload, evicted *metav1.Condition) {
 	if h.Reason == admissionCheck {
 		h.Checks = w.Checks
 	}
-}
-
-func knownTime(t *metav1.Time) *metav1.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return t
 }
 
 // withQuota returns the hold of a Workload that has its quota, nil if there is no reason.

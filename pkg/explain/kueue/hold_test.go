@@ -82,12 +82,37 @@ func TestReasonsAgainstOtherFlavorsAreNamed(t *testing.T) {
 func TestTopologiesWithoutRoomAreNamed(t *testing.T) {
 	for message, want := range map[string]string{
 		`couldn't assign flavors to pod set main: topology "racks" doesn't allow to fit any of 4 pod(s)`:                                              "topology racks has room for none of its 4 pods",
-		`topology "racks" allows to fit only 2 out of 4 pod(s). Total nodes: 6; excluded: resource "nvidia.com/gpu": 3, taint "team=a:NoSchedule": 1`: "topology racks has room for only 2 of its 4 pods: of its nodes, 3 lack free nvidia.com/gpu and 1 have taint team=a:NoSchedule",
+		`topology "racks" allows to fit only 2 out of 4 pod(s). Total nodes: 6; excluded: resource "nvidia.com/gpu": 3, taint "team=a:NoSchedule": 1`: "topology racks has room for only 2 of its 4 pods: of its nodes, 3 lack free nvidia.com/gpu and 1 has taint team=a:NoSchedule",
 		`couldn't assign flavors to pod set main: Flavor "cpu" does not support TopologyAwareScheduling`:                                              "flavor cpu does not have the topology level that its annotation asks for",
 		`couldn't assign flavors to pod set main: Flavor "gpu" supports only TopologyAwareScheduling`:                                                 "flavor gpu takes only pods that ask for a topology",
 	} {
 		w := Workload{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Message: message}}}
 		text, _ := HoldOf(&w).Text("the Job", "ml", time.Time{})
 		assert.Equal(t, text, "Kueue keeps the Job suspended: "+want, message)
+	}
+}
+
+// Requirements: CLI-18
+func TestAdviceOnATopologyDependsOnWhatExcludesItsNodes(t *testing.T) {
+	for message, want := range map[string]string{
+		`topology "racks" doesn't allow to fit any of 4 pod(s)`:                                                                        "with smaller requests; with the annotation kueue.x-k8s.io/podset-preferred-topology",
+		`topology "racks" doesn't allow to fit any of 4 pod(s). Total nodes: 9; excluded: resource "nvidia.com/gpu": 9`:                "with smaller requests",
+		`topology "racks" allows to fit only 1 out of 2 slice(s). Total nodes: 9; excluded: resource "cpu": 1`:                         "or with another podset-slice-size",
+		`topology "racks" allows to fit only 1 out of 2 slice(s). Total nodes: 9; excluded: taint "team=a:NoSchedule": 1, affinity: 2`: "or with a toleration for the taint team=a:NoSchedule",
+		`topology "racks" allows to fit only 1 out of 2 pod(s). Total nodes: 9; excluded: affinity: 2`:                                 "or with another affinity",
+	} {
+		w := Workload{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Message: message}}}
+		assert.Contains(t, HoldOf(&w).Advice(), want, message)
+		assert.Equal(t, strings.HasSuffix(HoldOf(&w).Advice(), "smaller requests"), want == "with smaller requests", message)
+	}
+}
+
+// Requirements: CLI-18
+func TestPodSetWithoutRoomIsNamedIfThereAreSeveral(t *testing.T) {
+	w := Workload{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Message: "couldn't assign flavors to pod set workers: insufficient unused quota for cpu in flavor spot"}}}
+	for sets, want := range map[int]string{1: "in flavor spot", 2: "in flavor spot, for its pod set workers"} {
+		w.PodSets = sets
+		text, _ := HoldOf(&w).Text("the JobSet", "ml", time.Time{})
+		assert.Equal(t, text, "Kueue keeps the JobSet suspended: queue ml has too little unused quota for cpu "+want)
 	}
 }

@@ -7,7 +7,7 @@ type holdRow struct {
 	kind    HoldKind
 	pattern *regexp.Regexp // nil if the state of the Workload shows the reason
 	// text is a sentence without a full stop, see Hold.Text; quotes is set if the message adds to it. other is a clause about one of several
-	// flavors.
+	// flavors, which is also in the text if that is "".
 	text, advice, other string
 	quotes              bool
 }
@@ -79,7 +79,6 @@ var holds = []holdRow{
 	{
 		kind:    UntoleratedTaint,
 		pattern: regexp.MustCompile(`untolerated taint \{(?P<taint>[^}]+)\} in flavor (?P<flavor>[^\s,;]+)`),
-		text:    suspended + ": its pods do not tolerate the taint {taint} of flavor {flavor}",
 		advice:  "waiting does not help: {recreate} with a toleration for {taint}, or use a queue with another flavor",
 		other:   "its pods do not tolerate the taint {taint} of flavor {flavor}",
 	},
@@ -153,14 +152,12 @@ var holds = []holdRow{
 		kind:    TopologyFull,
 		pattern: regexp.MustCompile(`topology "(?P<queuename>[^"]+)" (?:doesn't allow to fit any of|allows to fit only (?P<most>\d+) out of) (?P<missing>\d+) (?P<resource>pod|slice)\(s\)`),
 		text:    suspended + ": topology {name} has room for {fit}{(excluded)}",
-		advice: "wait until pods on the nodes of the topology end, or {recreate} with smaller requests; with the annotation kueue.x-k8s.io/podset-preferred-topology " +
-			"in place of podset-required-topology, its pods need not fit into one domain",
-		other: "topology {name} has room for {fit}",
+		advice:  "wait until pods on the nodes of the topology end, or {recreate} with smaller requests{roomier}",
+		other:   "topology {name} has room for {fit}",
 	},
 	{
 		kind:    TopologyMismatch,
 		pattern: regexp.MustCompile(`Flavor "(?P<flavor>[^"]+)" (?:does not support TopologyAwareScheduling|does not contain the requested level)|no requested topology level(?: for [a-z ]+)?: (?P<resource>[^\s,;]+)`),
-		text:    suspended + ": {topology} does not have {level} that its annotation asks for",
 		advice: "waiting does not help: compare the annotations kueue.x-k8s.io/podset-required-topology and podset-preferred-topology of the pod template " +
 			"with topologyName of the ResourceFlavor and the levels of that Topology",
 		other: "{topology} does not have {level} that its annotation asks for",
@@ -168,7 +165,6 @@ var holds = []holdRow{
 	{
 		kind:    TopologyRequired,
 		pattern: regexp.MustCompile(`Flavor "(?P<flavor>[^"]+)" supports only TopologyAwareScheduling`),
-		text:    suspended + ": flavor {flavor} takes only pods that ask for a topology",
 		advice:  "waiting does not help: {recreate} with the annotation kueue.x-k8s.io/podset-preferred-topology in the pod template, or use a queue with another flavor",
 		other:   "flavor {flavor} takes only pods that ask for a topology",
 	},

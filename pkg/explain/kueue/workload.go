@@ -61,8 +61,9 @@ type Workload struct {
 	// Checks are the admission checks that are not Ready, with their states. RequeueAt is when Kueue queues the Workload again.
 	Checks    []AdmissionCheck
 	RequeueAt *metav1.Time
-	// Topology is the placement of the pods of its only pod set in a topology, nil for none.
+	// Topology is the placement of the pods of its only pod set in a topology, nil for none, and PodSets the number of pod sets.
 	Topology *Topology
+	PodSets  int
 }
 
 // Topology is the placement of pods in a topology: Placed of Count have a place. SliceSize is the number of pods in each slice, 0 without slices.
@@ -176,7 +177,7 @@ func (o *Object) IsOf(job *batchv1.Job) bool {
 
 // Workload converts the object to the data that explanations use.
 func (o *Object) Workload() *Workload {
-	w := &Workload{Name: o.Metadata.Name, Queue: o.Spec.QueueName, Inactive: !ptr.Deref(o.Spec.Active, true), MaxSeconds: o.Spec.MaxSeconds, RequeueAt: o.Status.RequeueState.RequeueAt, Topology: o.topology()}
+	w := &Workload{Name: o.Metadata.Name, Queue: o.Spec.QueueName, Inactive: !ptr.Deref(o.Spec.Active, true), MaxSeconds: o.Spec.MaxSeconds, RequeueAt: o.Status.RequeueState.RequeueAt, Topology: o.topology(), PodSets: len(o.Spec.PodSets)}
 	for i := range o.Status.Conditions {
 		c := &o.Status.Conditions[i]
 		c.Message = wording.CutBytes(c.Message, maxMessage)

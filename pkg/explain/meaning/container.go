@@ -154,13 +154,18 @@ func (c *Container) givenInputs() string {
 
 // lastingMounts names the volumes of the container that outlive its pod; "" without one.
 func (c *Container) lastingMounts() string {
-	var names []string
-	for _, m := range c.Mounts {
-		if strings.HasPrefix(m.Kind, "claim ") || m.Directory != "" {
-			names = append(names, m.Path+" is "+m.name())
+	isLasting := func(m *Mount) bool { return strings.HasPrefix(m.Kind, "claim ") || m.Directory != "" }
+	return wording.Enumerate(c.mountsThat(isLasting, "%[2]s is %[1]s"), "and")
+}
+
+// mountsThat returns the volumes for which is reports true in a format of their names and paths.
+func (c *Container) mountsThat(is func(*Mount) bool, format string) (names []string) {
+	for i := range c.Mounts {
+		if m := &c.Mounts[i]; is(m) {
+			names = append(names, fmt.Sprintf(format, m.name(), m.Path))
 		}
 	}
-	return wording.Enumerate(names, "and")
+	return names
 }
 
 func (c *Container) givenConfiguration() string {
@@ -182,13 +187,8 @@ func (c *Container) valuesText() string {
 
 // fixedMounts names the volumes that may have a configuration: ConfigMaps and Secrets.
 func (c *Container) fixedMounts() string {
-	var names []string
-	for i := range c.Mounts {
-		if m := &c.Mounts[i]; m.isFixed() && len(names) < maxSecrets {
-			names = append(names, m.name()+" at "+m.Path)
-		}
-	}
-	return wording.Enumerate(names, "or")
+	names := c.mountsThat((*Mount).isFixed, "%s at %s")
+	return wording.Enumerate(names[:min(len(names), maxSecrets)], "or")
 }
 
 func endsInWord(text string) bool {

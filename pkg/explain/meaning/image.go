@@ -21,6 +21,7 @@ const (
 	Unreachable        TroubleKind = "Unreachable"        // the registry does not answer
 	RegistryUnknown    TroubleKind = "RegistryUnknown"    // the host name of the registry has no address
 	RegistryOfService  TroubleKind = "RegistryOfService"  // the registry is named as a Service, which nodes do not know
+	ProxyDown          TroubleKind = "ProxyDown"          // the proxy of the node does not answer
 	RegistryPlain      TroubleKind = "RegistryPlain"      // the registry has no TLS
 	RegistryTLS        TroubleKind = "RegistryTLS"        // the registry's certificate is not accepted
 	RegistryExpired    TroubleKind = "RegistryExpired"    // the registry's certificate has expired, or is not valid yet
@@ -211,10 +212,17 @@ var images = []row[TroubleKind]{
 			"or correct the certificate: its names, its dates and the clock of {node}" + retried,
 	},
 	{
+		kind:     ProxyDown,
+		patterns: re(`proxyconnect tcp: dial tcp:? (?:lookup )?(?P<name>\S+?):? (?:on \S+ )?(?P<detail>.*)`),
+		brief:    "proxy unreachable",
+		text:     "cannot be pulled: proxy {name} of its node cannot be reached",
+		advice:   "correct the proxy {name} in the environment of the container runtime of {node} (HTTPS_PROXY), or add {registry} to its NO_PROXY" + retried,
+	},
+	{
 		kind: Unreachable,
 		patterns: re(`(?:"https?://(?P<name>[^/"]+)/[^"]*".*?)?(?P<detail>dial tcp \S+ (?:connect: )?[a-z/ ]+)$`, `no such host|in name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|`+
 			`TLS handshake timeout|connection reset|context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`),
-		yieldsTo: []TroubleKind{RegistryTLS, RegistryExpired, RegistryPlain, RegistryUnknown, RegistryOfService},
+		yieldsTo: []TroubleKind{ProxyDown, RegistryTLS, RegistryExpired, RegistryPlain, RegistryUnknown, RegistryOfService},
 		keepsEnd: true,
 		brief:    "registry unreachable",
 		text:     "cannot be pulled: its registry{in brackets} cannot be reached",
@@ -223,7 +231,7 @@ var images = []row[TroubleKind]{
 	{
 		kind:     RegistryUnknown,
 		patterns: re(`lookup (?P<name>\S+?)(?: on \S+)?: `),
-		yieldsTo: []TroubleKind{RegistryOfService},
+		yieldsTo: []TroubleKind{RegistryOfService, ProxyDown},
 		brief:    "unknown registry",
 		text:     "cannot be pulled: the host name of its registry, {name}, cannot be resolved on the node",
 		advice:   "correct the name of the registry, or the DNS of {node}, which does not use that of the cluster: names of Services do not work there" + retried,

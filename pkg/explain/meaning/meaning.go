@@ -212,7 +212,9 @@ const retried = "; the kubelet retries automatically"
 
 // LateAdvice is Advice on a pod that is gone, which no kubelet tries to start.
 func (t *Trouble) LateAdvice(volume string) string {
-	return strings.TrimSuffix(t.Advice(volume), retried)
+	gone := *t
+	gone.SeenAt = time.Time{} // There is no pod to delete if the object exists by now.
+	return strings.TrimSuffix(strings.TrimSuffix(gone.Advice(volume), retried), "; the pod then starts automatically")
 }
 
 // byTime returns was if the trouble may be over by now.
@@ -284,12 +286,12 @@ func (t *Trouble) fill(template, volume string) string {
 	}
 	return wording.Insert(template, append(t.Pod.words(),
 		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{detail}", wording.Shorten(t.Detail, maxDetail), "{(detail)}", wording.InBrackets(t.Detail), "{volume}", volume, "{its name}", t.Volume, "{of account}", ofAccount,
-		"{nfs}", t.NFS, "{class}", wording.Join(" ", "SecretProviderClass", t.Class), "{object}", object, "{kind and name}", wording.Join(" ", t.Object, t.Name),
+		"{nfs}", t.NFS, "{class}", wording.Join(" ", "SecretProviderClass", t.Class), "{object}", object, "{kind and name}", wording.Join(" ", cmp.Or(t.Object, "object"), t.Name),
 		"{network}", network, "{service}", service, "{in service}", inService)...)
 }
 
 // objects maps the kinds of objects in messages.
 var objects = map[string]string{
 	"configmap": "ConfigMap", "config": "ConfigMap", "secret": "Secret", "persistentvolumeclaim": "claim", "serviceaccount": "ServiceAccount",
-	"secretproviderclass": "SecretProviderClass",
+	"secretproviderclass": "SecretProviderClass", "services": "list of Services",
 }

@@ -50,7 +50,7 @@ var nodeLimits = []row[TroubleKind]{
 	},
 	{
 		kind:     NotRead,
-		patterns: re(`failed to sync (?P<object>configmap|secret) cache: timed out waiting for the condition`),
+		patterns: re(`failed to sync (?P<object>configmap|secret) cache: timed out waiting for the condition`, `(?P<object>services) have not yet been read`),
 		complete: true,
 		brief:    "{kind and name} not read",
 		text:     "its node timed out reading a {kind and name} from the API server",

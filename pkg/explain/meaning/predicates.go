@@ -1,36 +1,19 @@
 package meaning
 
 import (
+	"cmp"
+	"strconv"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 )
 
-// predicateNames are the names of reasons in messages of kube-scheduler before 1.10 and of schedulers that are built on it, with the words that
-// kube-scheduler has for them today.
+// predicateNames are names of reasons in messages of kube-scheduler before 1.10 and of schedulers that are built on it, with the words that
+// kube-scheduler has for them today; the patterns of other reasons match their names.
 var predicateNames = map[string]string{
-	"MatchNodeSelector":                     "node(s) didn't match Pod's node affinity/selector",
 	"MatchInterPodAffinity":                 "node(s) didn't match pod affinity/anti-affinity",
 	"ExistingPodsAntiAffinityRulesNotMatch": "node(s) didn't satisfy existing pods anti-affinity rules",
-	"PodToleratesNodeTaints":                "node(s) had untolerated taint(s)",
-	"PodToleratesNodeNoExecuteTaints":       "node(s) had untolerated taint(s)",
-	"PodFitsHostPorts":                      "node(s) didn't have free ports for the requested pod ports",
-	"HostName":                              "node(s) didn't match the requested node name",
-	"PodFitsHost":                           "node(s) didn't match the requested node name",
-	"CheckNodeUnschedulable":                "node(s) were unschedulable",
-	"NodeUnschedulable":                     "node(s) were unschedulable",
-	"NoVolumeZoneConflict":                  "node(s) had no available volume zone",
-	"NoVolumeNodeConflict":                  "node(s) had volume node affinity conflict",
-	"VolumeNodeAffinityConflict":            "node(s) had volume node affinity conflict",
-	"VolumeBindingNoMatch":                  "node(s) didn't find available persistent volumes to bind",
-	"MaxVolumeCount":                        "node(s) exceed max volume count",
-	"MaxCSIVolumeCount":                     "node(s) exceed max volume count",
-	"MaxEBSVolumeCount":                     "node(s) exceed max volume count",
-	"MaxGCEPDVolumeCount":                   "node(s) exceed max volume count",
-	"MaxAzureDiskVolumeCount":               "node(s) exceed max volume count",
-	"EvenPodsSpread":                        "node(s) didn't match pod topology spread constraints",
-	"node(s) pod number exceeded":           "Too many pods",
-	"node(s) resource fit failed":           "node(s) lack resources",
 }
 
 // countedAfter matches a reason of these schedulers, whose number of nodes follows: MatchNodeSelector (1).
@@ -54,4 +37,77 @@ func inTodaysFormat(message string) string {
 		list[i] = countedAfter.ReplaceAllString(reason, "$2 $1")
 	}
 	return noneOf + strings.Join(list, ", ")
+}
+
+// available is the beginning of the list of reasons in kube-scheduler's message (framework.FitError).
+var available = lazyregexp.New(`^(?:.* Origin reason is \S+: )?\d+/(\d+) nodes are (?:un)?available: `)
+
+// helpless matches the number of nodes on which no other pods could make room, at the end of the message.
+var helpless = lazyregexp.New(`(\d+) Preemption is not helpful for scheduling`)
+
+// noneOf is the same for reasons that stand alone.
+const noneOf = "0/0 nodes are available: "
+
+// counted matches a reason with the number of nodes for which it holds.
+var counted = lazyregexp.New(`^(\d+) (.+)$`)
+
+// afterReasons are the beginnings of kube-scheduler's text about preemption, and about the resource claims that it could
+// free.
+var afterReasons = []string{". still not schedulable", ". preemption: ", " preemption: ", ", preemption: ", ". no new claims to deallocate", " no new claims to deallocate"}
+
+// UnfitsOf parses the reasons why no node can take a pod from the scheduler's message (condition PodScheduled or event
+// FailedScheduling), in the order of the message. A text in an unknown format is one reason of the kind Other.
+func UnfitsOf(message string) []Unfit {
+	message = inTodaysFormat(strings.Join(strings.Fields(message), " "))
+	if message == "" {
+		return nil
+	}
+	prefix := available.FindString(message)
+	list := message[len(prefix):]
+	for _, after := range afterReasons {
+		list, _, _ = strings.Cut(list, after)
+	}
+	list = strings.TrimRight(list, " .")
+	// A reason may contain commas: "1 node(s) had taint {a: b}, that the pod didn't tolerate".
+	var reasons []string
+	for part := range strings.SplitSeq(list, ", ") {
+		if last := len(reasons) - 1; last >= 0 && (prefix == "" || !counted.MatchString(part)) {
+			reasons[last] += ", " + part
+			continue
+		}
+		reasons = append(reasons, part)
+	}
+	var out []Unfit
+	of := available.Group(message)
+	nodes, _ := strconv.ParseInt(of, 10, 32)
+	for _, reason := range reasons {
+		u := unfitOf(reason)
+		u.Of, u.IsHelpless = int32(nodes), nodes > 0 && helpless.Group(message) == of
+		if same := lists.First(out, func(o *Unfit) bool { return o.Kind == UnfitVolumeNode && u.Kind == o.Kind }); same != nil {
+			same.Nodes += u.Nodes // Two filters look at the zone of a volume.
+			continue
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+func unfitOf(reason string) Unfit {
+	u := Unfit{Kind: UnfitOther, Message: reason}
+	if m := counted.FindStringSubmatch(reason); m != nil {
+		if n, err := strconv.ParseInt(m[1], 10, 32); err == nil {
+			u.Nodes, u.Message = int32(n), m[2]
+		}
+	}
+	message := cmp.Or(predicateNames[u.Message], u.Message)
+	if found := findUnfit(message); found != nil {
+		u.Kind = found.kind
+		for _, pattern := range found.patterns {
+			if m := pattern.FindStringSubmatch(message); len(m) > 1 {
+				u.Name = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m[1]), ":"))
+				break
+			}
+		}
+	}
+	return u
 }

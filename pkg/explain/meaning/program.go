@@ -97,11 +97,9 @@ type errorRow struct {
 	subject *lazyregexp.Regexp
 	// answer finds the words of the server in one of the lines after the error; nil if there are none.
 	answer *lazyregexp.Regexp
-	// brief has two or three words. text is the meaning, for the end of a sentence; named is a format for an error with a
-	// subject, "" for the same text.
-	brief, text, named string
-	// advice and namedAdvice are like text and named.
-	advice, namedAdvice string
+	// brief has two or three words. text is the meaning, for the end of a sentence. In text and advice, {a|b} is a, with the subject in
+	// place of %s, if the error has one, and otherwise b; advice may have {container}, {image}, and {sources} of its environment.
+	brief, text, advice string
 	// describe replaces text, and advise replaces advice, where they depend on more.
 	describe func(subject string) string
 	advise   func(*KnownError, Container) string
@@ -158,11 +156,9 @@ var startErrors = []errorRow{
 		patterns: []errorPattern{
 			{"no such file", lazyregexp.New(`(?i)\bexec user process caused:? "?no such file or directory`), nil},
 		},
-		brief: "interpreter not found",
-		text:  "it cannot be run: the interpreter of its script (as with CRLF line ends) or the loader of its program is missing",
-		advise: func(_ *KnownError, c Container) string {
-			return fmt.Sprintf("save the script that container %s starts with the line ends of Unix (LF) and build image %s again, or use an image with the interpreter that its first line names; a program needs an image with its C library, or to be built without one (static)", c.Name, c.Image)
-		},
+		brief:  "interpreter not found",
+		text:   "it cannot be run: the interpreter of its script (as with CRLF line ends) or the loader of its program is missing",
+		advice: "save the script that container {container} starts with the line ends of Unix (LF) and build image {image} again, or use an image with the interpreter that its first line names; a program needs an image with its C library, or to be built without one (static)",
 	},
 	{
 		kind: ErrorNotExecutable,
@@ -172,8 +168,7 @@ var startErrors = []errorRow{
 			{"permission denied", lazyregexp.New(`(?i)\bexec (/\S+) failed: permission denied`), nil},
 		},
 		brief: "not executable",
-		named: "%s may not be executed (permission denied)",
-		text:  "its command may not be executed (permission denied)",
+		text:  "{%s|its command} may not be executed (permission denied)",
 		advise: func(e *KnownError, c Container) string {
 			if e.Subject == "" {
 				return fmt.Sprintf("make the command of container %s executable for the container's user and the node's architecture (image %s)", c.Name, c.Image)
@@ -199,9 +194,7 @@ var startErrors = []errorRow{
 		},
 		brief:    "wrong architecture",
 		describe: wrongArchitectureText,
-		advise: func(_ *KnownError, c Container) string {
-			return fmt.Sprintf("use an image of container %s for the architecture of the node, or run its pods on nodes of the image's architecture (nodeSelector kubernetes.io/arch); the image is %s", c.Name, c.Image)
-		},
+		advice:   "use an image of container {container} for the architecture of the node, or run its pods on nodes of the image's architecture (nodeSelector kubernetes.io/arch); the image is {image}",
 	},
 	{
 		kind: ErrorWorkingDirectory,
@@ -209,11 +202,9 @@ var startErrors = []errorRow{
 			{"chdir to cwd", lazyregexp.New(`(?i)chdir to cwd \("([^"]+)"\)`), nil},
 			{"chdir `", lazyregexp.New("chdir `([^`]+)`: "), nil},
 		},
-		brief:       "no working dir",
-		named:       "its working directory %s does not exist, or it may not enter it",
-		text:        "its working directory does not exist, or it may not enter it",
-		namedAdvice: "correct workingDir of the container, or create %s in its image for the container's user",
-		advice:      "correct workingDir of the container, or create that directory in its image for the container's user",
+		brief:  "no working dir",
+		text:   "its working directory {%s |}does not exist, or it may not enter it",
+		advice: "correct workingDir of the container, or create {%s|that directory} in its image for the container's user",
 	},
 }
 
@@ -405,7 +396,7 @@ func (e *KnownError) Text() string {
 	if r.describe != nil {
 		return r.describe(wording.Shorten(e.Subject, maxDetail))
 	}
-	return e.choose(r.named, r.text)
+	return e.fill(r.text)
 }
 
 // namedObject matches the database or role that does not exist, which a variable or an argument may name.
@@ -438,13 +429,16 @@ func (e *KnownError) advice(c Container) string {
 	if r.advise != nil {
 		return r.advise(e, c)
 	}
-	return e.choose(r.namedAdvice, r.advice)
+	return e.fill(wording.Insert(r.advice, "{container}", c.Name, "{image}", cmp.Or(c.Image, "its image"), "{sources}", c.sourcesText()))
 }
 
-// choose returns named with the subject if there are both, otherwise bare.
-func (e *KnownError) choose(named, bare string) string {
-	if e.Subject == "" || named == "" {
-		return bare
+// alternatives matches what a template has for an error with a subject, and for one without.
+var alternatives = lazyregexp.New(`\{([^{}|]*)\|([^{}]*)\}`)
+
+// fill replaces the alternatives in a template.
+func (e *KnownError) fill(template string) string {
+	if e.Subject == "" {
+		return alternatives.ReplaceAllString(template, "$2")
 	}
-	return fmt.Sprintf(named, wording.Shorten(e.Subject, maxDetail))
+	return strings.ReplaceAll(alternatives.ReplaceAllString(template, "$1"), "%s", wording.Shorten(e.Subject, maxDetail))
 }

@@ -303,8 +303,7 @@ var accessErrors = []errorRow{
 		yieldsTo: []ErrorKind{ErrorSSHKey},
 		isLate:   true,
 		brief:    "SSH login refused",
-		named:    "%s",
-		text:     "an SSH server accepts no key or password of it",
+		text:     "{%s|an SSH server accepts no key or password of it}",
 		advise: func(e *KnownError, c Container) string {
 			key := cmp.Or(secretsText(c), "a Secret")
 			if strings.HasPrefix(e.Subject, "git@") {
@@ -332,8 +331,7 @@ var accessErrors = []errorRow{
 			{"anonymous caller", lazyregexp.New(`(Anonymous caller does not have \S+ access)`), nil},
 		},
 		brief: "no credentials",
-		named: "it sends no credentials to its cloud: %s",
-		text:  "it found no credentials for its cloud",
+		text:  "it {sends no credentials to its cloud: %s|found no credentials for its cloud}",
 		advise: func(_ *KnownError, c Container) string {
 			identity := fmt.Sprintf("give ServiceAccount %s an identity in the cloud (its annotation, or a binding there)", c.Account)
 			if c.account() == defaultAccount {
@@ -382,8 +380,7 @@ var accessErrors = []errorRow{
 		yieldsTo: []ErrorKind{ErrorForbidden},
 		read:     readRefused,
 		brief:    "request refused",
-		named:    "the API server refuses its request: %s",
-		text:     "the API server refuses its request",
+		text:     "the API server refuses its request{: %s|}",
 		advise:   refusedAdvice,
 	},
 	{
@@ -394,8 +391,7 @@ var accessErrors = []errorRow{
 			e.Subject = strings.Replace(strings.ReplaceAll(e.Subject, `\`, ""), ":", ": ", 1)
 		},
 		brief:  "webhook fails",
-		named:  "the API server cannot call webhook %s",
-		text:   "the API server cannot call a webhook",
+		text:   "the API server cannot call {webhook %s|a webhook}",
 		advice: "check whether the Service of the webhook has ready pods, and whether the API server can reach them",
 	},
 }

@@ -24,8 +24,7 @@ var fileErrors = []errorRow{
 		},
 		subject: pathInLine,
 		brief:   "read-only files",
-		named:   "%s is on a read-only file system",
-		text:    "it wrote to a read-only file system",
+		text:    "{%s is on|it wrote to} a read-only file system",
 		advise:  writableAdvice,
 	},
 	{
@@ -51,8 +50,7 @@ var fileErrors = []errorRow{
 			{"/dev/shm", lazyregexp.New(`(?i)/dev/shm\b.*no space left on device`), nil},
 		},
 		brief: "shared memory full",
-		named: "%s, usually because its shared memory (/dev/shm) is full",
-		text:  "its shared memory (/dev/shm) is full",
+		text:  "{%s, usually because |}its shared memory (/dev/shm) is full",
 		advise: func(_ *KnownError, c Container) string {
 			if c.SharedMemory {
 				return fmt.Sprintf("raise the sizeLimit of the volume that container %s has at /dev/shm, or make the program use less shared memory (such as fewer workers)", c.Name)
@@ -73,8 +71,7 @@ var fileErrors = []errorRow{
 		},
 		subject: pathInLine,
 		brief:   "permission denied",
-		named:   "permission denied for %s",
-		text:    "permission denied",
+		text:    "permission denied{ for %s|}",
 		advise:  accessAdvice,
 	},
 	{
@@ -84,8 +81,7 @@ var fileErrors = []errorRow{
 			{"not permitted", lazyregexp.New(`(?i)\b(?:changing (?:ownership|group) of|preserve ownership for) '([^']+)': operation not permitted|ch(?:own|grp):? ['"]?(/[^\s:'"]+)['"]?(?: failed)?: operation not permitted`), nil},
 		},
 		brief:  "chown not permitted",
-		named:  "it is not permitted to change the owner of %s",
-		text:   "it is not permitted to change the owner of a file",
+		text:   "it is not permitted to change the owner of {%s|a file}",
 		advise: ownershipAdvice,
 	},
 	{
@@ -108,8 +104,7 @@ var fileErrors = []errorRow{
 		casual:   true,
 		yieldsTo: []ErrorKind{ErrorModuleMissing, ErrorNoGPU, ErrorOtherRoot},
 		brief:    "file missing",
-		named:    "%s does not exist",
-		text:     "a file does not exist",
+		text:     "{%s|a file} does not exist",
 		advise:   func(e *KnownError, c Container) string { return e.FileAdvice(c, c.Mounts) },
 	},
 	{
@@ -119,8 +114,7 @@ var fileErrors = []errorRow{
 			{"nsenter: ", lazyregexp.New(`(?i)\bnsenter: (?:failed to execute|can't execute) ['‘"]?([^\s'’":]+)['’"]?: no such file`), nil},
 		},
 		brief:  "not on the node",
-		named:  "%s does not exist in the file system that it changes to",
-		text:   "a command does not exist in the file system that it changes to",
+		text:   "{%s|a command} does not exist in the file system that it changes to",
 		advise: otherRootAdvice,
 	},
 	{
@@ -199,8 +193,7 @@ var fileErrors = []errorRow{
 		casual:   true,
 		yieldsTo: []ErrorKind{ErrorNoGPU, ErrorLibraryVersion},
 		brief:    "module missing",
-		named:    "it cannot load %s, which its image lacks",
-		text:     "it cannot load a module, which its image lacks",
+		text:     "it cannot load {%s,|a module,} which its image lacks",
 		advise: func(e *KnownError, c Container) string {
 			if strings.HasPrefix(e.Subject, "./") || strings.HasPrefix(e.Subject, "/") {
 				return e.FileAdvice(c, c.Mounts)

@@ -22,8 +22,7 @@ var resourceErrors = []errorRow{
 			{"oom when allocating", lazyregexp.New(`OOM when allocating tensor .*\bdevice:GPU`), nil},
 		},
 		brief:  "out of GPU memory",
-		named:  "it ran out of GPU memory: %s",
-		text:   "it ran out of GPU memory",
+		text:   "it ran out of GPU memory{: %s|}",
 		advice: "make the program use less GPU memory, for instance with smaller batches, or use a GPU with more",
 	},
 	{
@@ -55,8 +54,7 @@ var resourceErrors = []errorRow{
 			{"ecc error", lazyregexp.New(`(uncorrectable ECC error encountered)`), nil},
 		},
 		brief:  "GPU fault",
-		named:  "its GPU is faulty: %s",
-		text:   "its GPU is faulty",
+		text:   "its GPU is faulty{: %s|}",
 		advice: "run the pod on another node, and check the GPUs of its node",
 	},
 	{
@@ -88,12 +86,10 @@ var resourceErrors = []errorRow{
 			{"native thread", lazyregexp.New(`unable to create (?:new )?native thread`), nil},
 			{"pthread_create", lazyregexp.New(`pthread_create failed \((EPERM)\)`), nil},
 		},
-		leads:       []ErrorKind{ErrorOutOfMemory},
-		brief:       "too many threads",
-		named:       "the container runtime of its node does not let it start threads (%s)",
-		text:        "it could start no more processes or threads",
-		advice:      "make the program start fewer threads or processes (such as OMP_NUM_THREADS), or raise the kubelet's limit on them (podPidsLimit)",
-		namedAdvice: "update the container runtime of the node (runc, libseccomp, Docker), whose seccomp profile is most likely older than the C library of the image: it answers clone3 with %s; or use an image with an older base",
+		leads:  []ErrorKind{ErrorOutOfMemory},
+		brief:  "too many threads",
+		text:   "{the container runtime of its node does not let it start threads (%s)|it could start no more processes or threads}",
+		advice: "{update the container runtime of the node (runc, libseccomp, Docker), whose seccomp profile is most likely older than the C library of the image: it answers clone3 with %s; or use an image with an older base|make the program start fewer threads or processes (such as OMP_NUM_THREADS), or raise the kubelet's limit on them (podPidsLimit)}",
 	},
 	{
 		kind: ErrorBus,
@@ -145,8 +141,7 @@ var resourceErrors = []errorRow{
 		yieldsTo: []ErrorKind{ErrorOutOfMemory},
 		leads:    []ErrorKind{ErrorFileMissing, ErrorCommandNotFound},
 		brief:    "process killed",
-		named:    "its process %s was killed, usually for lack of memory",
-		text:     "one of its processes was killed, usually for lack of memory",
+		text:     "{its process %s|one of its processes} was killed, usually for lack of memory",
 		read:     func(e *KnownError, _ string) { e.Subject = strings.Replace(e.Subject, ": on", " on", 1) },
 		advise: func(e *KnownError, c Container) string {
 			if _, worker, found := strings.Cut(e.Subject, " on node "); found {

@@ -17,11 +17,9 @@ var stateErrors = []errorRow{
 			{"host key verification failed", lazyregexp.New(`Host key verification failed`), nil},
 			{"knownhosts", lazyregexp.New(`knownhosts: key (?:is unknown|mismatch)`), nil},
 		},
-		brief: "unknown host key",
-		text:  "host key verification failed: its known_hosts lacks the key of the server, or has another",
-		advise: func(_ *KnownError, c Container) string {
-			return fmt.Sprintf("give container %s a known_hosts file with the host key of the server, such as from a ConfigMap; ssh-keyscan prints the key", c.Name)
-		},
+		brief:  "unknown host key",
+		text:   "host key verification failed: its known_hosts lacks the key of the server, or has another",
+		advice: "give container {container} a known_hosts file with the host key of the server, such as from a ConfigMap; ssh-keyscan prints the key",
 	},
 	{
 		kind: ErrorRateLimit,
@@ -33,8 +31,7 @@ var stateErrors = []errorRow{
 			{"an error occurred (", lazyregexp.New(`An error occurred \((SlowDown|Throttling|ThrottlingException|TooManyRequestsException|RequestLimitExceeded)\)`), nil},
 		},
 		brief:  "rate limit",
-		named:  "a service limits its requests: %s",
-		text:   "a service limits its requests",
+		text:   "a service limits its requests{: %s|}",
 		advice: "wait until the limit is reset, send fewer requests (such as with less parallelism), or use an account with a higher limit",
 	},
 	{
@@ -66,8 +63,7 @@ var stateErrors = []errorRow{
 		answer: lazyregexp.New("^The (`[^`]+` migration) started at .* failed"),
 		read:   readLeftover,
 		brief:  "earlier state",
-		named:  "it conflicts with an earlier state: %s",
-		text:   "it conflicts with an earlier state",
+		text:   "it conflicts with an earlier state{: %s|}",
 		advise: earlierAdvice,
 	},
 	{
@@ -76,8 +72,7 @@ var stateErrors = []errorRow{
 		read:     func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
 		patterns: usageErrors,
 		brief:    "arguments",
-		named:    "a program does not accept its arguments: %s",
-		text:     "a program does not accept its arguments",
+		text:     "a program does not accept its arguments{: %s|}",
 		advise:   usageAdvice,
 	},
 	{
@@ -87,8 +82,7 @@ var stateErrors = []errorRow{
 			{"end of file", lazyregexp.New(`^\S+: (?:line )?\d+: ([Uu]nexpected end of file.*)`), nil},
 		},
 		brief:  "script",
-		named:  "the shell cannot read its script: %s",
-		text:   "the shell cannot read its script",
+		text:   "the shell cannot read its script{: %s|}",
 		advise: scriptAdvice,
 	},
 	{
@@ -118,8 +112,7 @@ var stateErrors = []errorRow{
 			}
 		},
 		brief:  "variable not set",
-		named:  "variable %s is not set",
-		text:   "a variable is not set",
+		text:   "{variable %s|a variable} is not set",
 		advise: variableAdvice,
 	},
 	{
@@ -136,12 +129,9 @@ var stateErrors = []errorRow{
 		read: func(e *KnownError, _ string) {
 			e.Subject = cmp.Or(map[string]string{"url": "spring.datasource.url", "application encryption key": "APP_KEY"}[e.Subject], e.Subject)
 		},
-		brief: "setting missing",
-		named: "setting %s has no value",
-		text:  "a setting has no value",
-		advise: func(e *KnownError, c Container) string {
-			return fmt.Sprintf("give %s a value in env of container %s%s, or in the configuration that it reads", cmp.Or(e.Subject, "it"), c.Name, c.sourcesText())
-		},
+		brief:  "setting missing",
+		text:   "{setting %s|a setting} has no value",
+		advice: "give {%s|it} a value in env of container {container}{sources}, or in the configuration that it reads",
 	},
 	{
 		kind: ErrorObjectMissing,
@@ -174,8 +164,7 @@ var stateErrors = []errorRow{
 		},
 		read:  func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
 		brief: "not allowed",
-		named: "%s",
-		text:  "the server does not allow its connection",
+		text:  "{%s|the server does not allow its connection}",
 		advise: func(e *KnownError, _ Container) string {
 			if strings.HasSuffix(e.Subject, "no encryption") {
 				return "have the program connect with TLS (PGSSLMODE or sslmode=require in its URL), if the server accepts no unencrypted connection of it; or " + allowConnection

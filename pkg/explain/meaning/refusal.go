@@ -113,7 +113,7 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 	},
 	{
 		kind:     RefusalServiceAccount,
-		patterns: re(`^error looking up service account (?:(?P<namespace>[^/ ]+)/)?\S+: serviceaccounts? "(?P<name>[-.a-z0-9]+)" (?P<detail>not found.*)`),
+		patterns: re(`^error looking up service account (?:(?P<namespace>[^/ ]+)/)?\S+: serviceaccounts? "(?P<name>[-.a-z0-9]+)" (?P<detail>not found.*)`, `^admission webhook "[^"]+" denied the request: serviceaccounts? "(?P<name>[-.a-z0-9]+)" (?P<detail>not found)`),
 		complete: true,
 		brief:    "no ServiceAccount {name}",
 		text:     "ServiceAccount {name}{in namespace} does not exist",
@@ -195,7 +195,7 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 	{
 		kind:     RefusalWebhook,
 		patterns: re(`^admission webhook "(?P<name>[^"]+)" denied the request(?:: | )(?P<detail>.*)`),
-		yieldsTo: []RefusalKind{RefusalGatekeeper, RefusalKyverno, RefusalAutopilot},
+		yieldsTo: []RefusalKind{RefusalGatekeeper, RefusalKyverno, RefusalAutopilot, RefusalServiceAccount},
 		brief:    "webhook {name}",
 		text:     "admission webhook {name} denies them",
 		advice:   "{recreate} as the webhook demands, or have the webhook changed" + thenRetried,

@@ -58,55 +58,21 @@ func OfPodStatus(reason, message string) *Trouble {
 
 var rejectionAdvices = []rejectionRow{
 	{lazyregexp.New(`^NodeAffinity `), "compare the pod's node selector and affinity with the labels of the node, which the kubelet may not have known yet when it started" + anotherNode},
-	{
-		lazyregexp.New(`^TaintToleration `),
-		"the node has a taint with effect NoExecute, which the scheduler did not know, or which nodeName ignores: {recreate} with a toleration for it" + anotherNode,
-	},
-	{
-		lazyregexp.New(`^NodePorts `),
-		"another pod on the node has a hostPort of the pod: {recreate} without hostPort, or wait until that pod ends; another node may have it free",
-	},
-	{
-		lazyregexp.New(`^SysctlForbidden .*forbidden sysctl: "([^"]+)"`),
-		"{recreate} without sysctl $1 in its securityContext, or have the kubelets allow it (allowedUnsafeSysctls); each other pod fails, too",
-	},
-	{
-		lazyregexp.New(`^AppArmor .*profile "([^"]+)" is not loaded`),
-		"load AppArmor profile $1 on the node (apparmor_parser), have the pods run on nodes that have it (nodeSelector), or {recreate} without it in appArmorProfile of a securityContext",
-	},
+	{lazyregexp.New(`^TaintToleration `), "the node has a taint with effect NoExecute, which the scheduler did not know, or which nodeName ignores: {recreate} with a toleration for it" + anotherNode},
+	{lazyregexp.New(`^NodePorts `), "another pod on the node has a hostPort of the pod: {recreate} without hostPort, or wait until that pod ends; another node may have it free"},
+	{lazyregexp.New(`^SysctlForbidden .*forbidden sysctl: "([^"]+)"`), "{recreate} without sysctl $1 in its securityContext, or have the kubelets allow it (allowedUnsafeSysctls); each other pod fails, too"},
+	{lazyregexp.New(`^AppArmor .*profile "([^"]+)" is not loaded`), "load AppArmor profile $1 on the node (apparmor_parser), have the pods run on nodes that have it (nodeSelector), or {recreate} without it in appArmorProfile of a securityContext"},
 	{lazyregexp.New(`^AppArmor .*AppArmor is not enabled`), "have the pods run on nodes with AppArmor (nodeSelector), or {recreate} without appArmorProfile in a securityContext"},
-	{
-		lazyregexp.New(`^OutOfpods `),
-		"the node runs as many pods as it may (maxPods of its kubelet): wait until pods of the node end" + anotherNode,
-	},
-	{
-		lazyregexp.New(`^OutOf(\S+) `),
-		"other pods have taken what the node has of $1, as if the pod had been assigned to it without the scheduler (nodeName), or by two schedulers" + anotherNode,
-	},
-	{
-		lazyregexp.New(`^TopologyAffinityError `),
-		"the node cannot give the pod its CPUs and devices from one NUMA node (topologyManagerPolicy of its kubelet): {recreate} with smaller requests" + anotherNode,
-	},
-	{
-		lazyregexp.New(`^UnexpectedAdmissionError .*(?:unavailable for|unhealthy devices) ([^\s,]+?)[.,](?:\s|$)`),
-		"check the devices $1 of the node, and the log of their device plugin on it" + anotherNode,
-	},
-	{
-		lazyregexp.New(`^UnexpectedAdmissionError .*not enough cpus available`),
-		"wait until pods that have CPUs of the node for themselves end (those with whole numbers of cpu, by cpuManagerPolicy static of its kubelet), or {recreate} with fewer" + anotherNode,
-	},
-	{
-		lazyregexp.New(`no set of running pods found to reclaim resources: \[\(res: ([^,]+),`),
-		"the node has too little of $1 left: wait until pods of the node end" + anotherNode,
-	},
-	{
-		lazyregexp.New(`^UnexpectedAdmissionError .*rpc error: `),
-		"look for the error in the log of the device plugin on the node, which refused the pod" + anotherNode,
-	},
-	{
-		lazyregexp.New(`node had condition: \[(\w+)`),
-		"wait until the node no longer has the condition $1, or remove its cause" + anotherNode,
-	},
+	{lazyregexp.New(`^PodOS`), "{recreate} with nodeSelector kubernetes.io/os for the operating system that the pod template names (os), or correct that"},
+	{lazyregexp.New(`^NodeShutdown `), "allow retries (backoffLimit): another node takes the next pod, as the scheduler soon knows that this one shuts down"},
+	{lazyregexp.New(`^OutOfpods `), "the node runs as many pods as it may (maxPods of its kubelet): wait until pods of the node end" + anotherNode},
+	{lazyregexp.New(`^OutOf(\S+) `), "other pods have taken what the node has of $1, as if the pod had been assigned to it without the scheduler (nodeName), or by two schedulers" + anotherNode},
+	{lazyregexp.New(`^TopologyAffinityError `), "the node cannot give the pod its CPUs and devices from one NUMA node (topologyManagerPolicy of its kubelet): {recreate} with smaller requests" + anotherNode},
+	{lazyregexp.New(`^UnexpectedAdmissionError .*(?:unavailable for|unhealthy devices) ([^\s,]+?)[.,](?:\s|$)`), "check the devices $1 of the node, and the log of their device plugin on it" + anotherNode},
+	{lazyregexp.New(`^UnexpectedAdmissionError .*not enough cpus available`), "wait until pods that have CPUs of the node for themselves end (those with whole numbers of cpu, by cpuManagerPolicy static of its kubelet), or {recreate} with fewer" + anotherNode},
+	{lazyregexp.New(`no set of running pods found to reclaim resources: \[\(res: ([^,]+),`), "the node has too little of $1 left: wait until pods of the node end" + anotherNode},
+	{lazyregexp.New(`^UnexpectedAdmissionError .*rpc error: `), "look for the error in the log of the device plugin on the node, which refused the pod" + anotherNode},
+	{lazyregexp.New(`node had condition: \[(\w+)`), "wait until the node no longer has the condition $1, or remove its cause" + anotherNode},
 }
 
 // rejectionAdvice returns advice on a pod that the kubelet rejected with this message.
@@ -121,6 +87,15 @@ func rejectionAdvice(e *Ending, message string) string {
 
 // consumer matches what the kubelet reports about the container that used most of a resource that ran low.
 var consumer = lazyregexp.New(`^The node was low on resource: ([-\w.]+)\..* Container (\S+) was using (\w+), (?:which exceeds its request of|request is) (\w+)`)
+
+// lowOn matches the resource that a node ran low on. Pods cannot request those that are uncounted.
+var (
+	lowOn     = lazyregexp.New(`^The node was low on resource: (\w+)`)
+	uncounted = map[string]string{
+		"inodes": "free inodes of the node's disk: remove files of other pods and images that are not used, or have the pod write fewer files (an archive, or a volume of its own); a pod cannot request inodes",
+		"pids":   "have the pods of the node start fewer processes and threads, or limit them for each pod (podPidsLimit of the kubelet); a pod cannot request them",
+	}
+)
 
 // diskLimits match the messages about limits of the local disk of a pod, with the advice on each.
 var diskLimits = []struct {
@@ -148,6 +123,9 @@ func diskLimitAdvice(message string) string {
 func evictionAdvice(message string) string {
 	message = strings.Join(strings.Fields(message), " ")
 	m := consumer.FindStringSubmatch(message)
+	if text := uncounted[lowOn.Group(message)]; text != "" {
+		return text
+	}
 	if m == nil || strings.Count(message, " was using ") != 1 {
 		return "request in the pod template what its containers use of the resource that ran low, so that they run on a node that has it"
 	}

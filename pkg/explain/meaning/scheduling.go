@@ -3,7 +3,6 @@ package meaning
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
@@ -67,9 +66,12 @@ const (
 	UnfitClaimUnbound   UnfitKind = "ClaimUnbound"
 	UnfitClaimInUse     UnfitKind = "ClaimInUse" // ReadWriteOncePod
 	UnfitDevices        UnfitKind = "Devices"    // ResourceClaims
-	UnfitNoNodes        UnfitKind = "NoNodes"    // the cluster has none
-	UnfitGang           UnfitKind = "Gang"       // the pods of a PodGroup only start together
-	UnfitFargate        UnfitKind = "Fargate"    // AWS Fargate does not support a field of the pod
+	UnfitDeviceClass    UnfitKind = "DeviceClassMissing"
+	UnfitDeviceClaim    UnfitKind = "ResourceClaimMissing"
+	UnfitStorage        UnfitKind = "InsufficientStorage" // behind the StorageClass of the claim
+	UnfitNoNodes        UnfitKind = "NoNodes"             // the cluster has none
+	UnfitGang           UnfitKind = "Gang"                // the pods of a PodGroup only start together
+	UnfitFargate        UnfitKind = "Fargate"             // AWS Fargate does not support a field of the pod
 	UnfitFargateFull    UnfitKind = "FargateFull"
 	UnfitOther          UnfitKind = "Other"
 )
@@ -103,7 +105,7 @@ var unfits = []unfitRow{
 	},
 	{
 		kind:     UnfitResources, // of Volcano, which does not name them
-		patterns: re(`^node\(s\) lack resources`),
+		patterns: re(`^node\(s\) (?:lack resources|resource fit failed)`),
 		text:     "lack resources",
 		nodes:    [2]string{"lacks free resources", "lack free resources"},
 		advice:   "free what the pod requests on the nodes, lower its requests, or add a node",
@@ -116,7 +118,7 @@ var unfits = []unfitRow{
 	},
 	{
 		kind:     UnfitPodCount,
-		patterns: re(`^Too many pods`, `^Insufficient pods$`),
+		patterns: re(`^Too many pods`, `^Insufficient pods$`, `pod number exceeded`),
 		text:     "Too many pods",
 		nodes:    [2]string{"runs as many pods as it may", "run as many pods as they may"},
 		advise: func(u *Unfit, _ []Claim) string {
@@ -128,21 +130,21 @@ var unfits = []unfitRow{
 	},
 	{
 		kind:     UnfitTaint,
-		patterns: re(`^node\(s\) had (?:untolerated )?taints? \{([^}]*)\}`, `^node\(s\) had (?:untolerated )?taint`),
+		patterns: re(`^node\(s\) had (?:untolerated )?taints? \{([^}]*)\}`, `^node\(s\) had (?:untolerated )?taint|^PodToleratesNode(?:NoExecute)?Taints$`),
 		text:     "with untolerated taint{taint}",
 		nodes:    [2]string{"has an untolerated taint{taint}", "have an untolerated taint{taint}"},
 		advise:   taintAdvice,
 	},
 	{
 		kind:     UnfitCordoned,
-		patterns: re(`^node\(s\) were unschedulable`),
+		patterns: re(`^node\(s\) were unschedulable|^(?:Check)?NodeUnschedulable$`),
 		text:     "unschedulable (cordoned)",
 		nodes:    [2]string{"is cordoned", "are cordoned"},
 		advice:   uncordon,
 	},
 	{
 		kind:     UnfitTopologySpread,
-		patterns: re(`pod topology spread constraints`),
+		patterns: re(`pod topology spread constraints|^EvenPodsSpread$`),
 		text:     "topology spread constraints{(rule)}",
 		nodes:    [2]string{"does not satisfy its topology spread constraints{(rule)}", "do not satisfy its topology spread constraints{(rule)}"},
 		advice:   "{recreate} with other topologySpreadConstraints (a larger maxSkew, or whenUnsatisfiable ScheduleAnyway), or add nodes in the domains that lack pods",
@@ -156,7 +158,7 @@ var unfits = []unfitRow{
 	},
 	{
 		kind:         UnfitVolumeNode,
-		patterns:     re(`volume node affinity conflict|PersistentVolume's node affinity|no available volume zone|\bpv "[^"]+" node affinity doesn't match`),
+		patterns:     re(`^NoVolume(?:Zone|Node)Conflict$|^VolumeNodeAffinityConflict$|volume node affinity conflict|PersistentVolume's node affinity|no available volume zone|\bpv "[^"]+" node affinity doesn't match`),
 		text:         "volume node affinity{(claim)}",
 		nodes:        [2]string{"cannot use its volume{(claim)}", "cannot use its volume{(claim)}"},
 		advise:       volumeNodeAdvice,
@@ -164,7 +166,7 @@ var unfits = []unfitRow{
 	},
 	{
 		kind:     UnfitNodeAffinity,
-		patterns: re(`node affinity|node selector|^pod affinity terms conflict`),
+		patterns: re(`node affinity|node selector|^pod affinity terms conflict|^MatchNodeSelector$`),
 		yieldsTo: []UnfitKind{UnfitVolumeNode},
 		text:     "node affinity/selector{(name)}",
 		nodes:    [2]string{"does not match its {selector}", "do not match its {selector}"},
@@ -172,21 +174,21 @@ var unfits = []unfitRow{
 	},
 	{
 		kind:     UnfitNodeName,
-		patterns: re(`requested (?:node name|hostname)`),
+		patterns: re(`requested (?:node name|hostname)|^(?:HostName|PodFitsHost)$`),
 		text:     "node name",
 		nodes:    [2]string{"is not the node that it names", "are not the node that it names"},
 		advice:   "{recreate} with a nodeName that exists, or without it",
 	},
 	{
 		kind:     UnfitHostPort,
-		patterns: re(`free (?:host )?ports`),
+		patterns: re(`free (?:host )?ports|^PodFitsHostPorts$`),
 		text:     "host port in use",
 		nodes:    [2]string{"has its host port{ name} in use", "have its host port{ name} in use"},
 		advise:   portAdvice,
 	},
 	{
 		kind:     UnfitVolumeCount,
-		patterns: re(`exceed max volume count`),
+		patterns: re(`exceed max volume count|^Max\w*VolumeCount$`),
 		text:     "maximum number of volumes",
 		nodes:    [2]string{"has as many volumes as it may", "have as many volumes as they may"},
 		advise: func(u *Unfit, _ []Claim) string {
@@ -198,10 +200,18 @@ var unfits = []unfitRow{
 	},
 	{
 		kind:         UnfitNoVolume,
-		patterns:     re(`available persistent volumes to bind|enough free storage`),
+		patterns:     re(`available persistent volumes to bind|^VolumeBindingNoMatch$`),
 		text:         "no PersistentVolume to bind{(claim)}",
 		nodes:        [2]string{"has no PersistentVolume to bind{(claim)}", "have no PersistentVolume to bind{(claim)}"},
 		advise:       unboundAdvice,
+		isAboutClaim: true,
+	},
+	{
+		kind:         UnfitStorage,
+		patterns:     re(`enough free storage`),
+		text:         "too little free storage{(claim)}",
+		nodes:        [2]string{"has too little free storage for its volume{(claim)}", "have too little free storage for its volume{(claim)}"},
+		advice:       "compare the size of {claim} with what its CSI driver reports for the nodes (kubectl get csistoragecapacities -A; a node without an entry counts as full): free storage there, or recreate the claim with a smaller size",
 		isAboutClaim: true,
 	},
 	{
@@ -262,8 +272,21 @@ var unfits = []unfitRow{
 	},
 	{
 		kind:     UnfitDevices,
-		patterns: re(`(?i)resource ?claim|cannot allocate all claims|device class `),
+		patterns: re(`(?i)resource ?claim|cannot allocate all claims`),
+		yieldsTo: []UnfitKind{UnfitDeviceClaim},
 		advice:   "compare the ResourceClaims of the pod with the devices of the nodes (ResourceSlices)",
+	},
+	{
+		kind:     UnfitDeviceClass,
+		patterns: re(`device class (\S+) does not exist`),
+		text:     "DeviceClass {name} does not exist",
+		advice:   "install the DRA driver that brings DeviceClass {name}, or correct deviceClassName in the ResourceClaim or its template",
+	},
+	{
+		kind:     UnfitDeviceClaim,
+		patterns: re(`(?i)^resourceclaim\S* "([^"]+)" not found`),
+		text:     "ResourceClaim {name} does not exist",
+		advice:   "create ResourceClaim {name}, and the pod is scheduled automatically; otherwise {recreate} with the name of one that exists",
 	},
 	{
 		kind:     UnfitNoNodes,
@@ -273,9 +296,9 @@ var unfits = []unfitRow{
 	},
 	{
 		kind:     UnfitGang,
-		patterns: re(`^pod group is not ready, (.+)`, `tasks in gang unschedulable: (?:pod group is not ready, )?(.+)`, `plugin "Coscheduling": (.+)`),
+		patterns: re(`^pod group is not ready, (.+)`, `tasks in gang unschedulable: (?:pod group is not ready, )?(.+)`, `plugin "Coscheduling": (.+)`, `cannot find enough sibling pods, (.+)`, `at prefilter: (less than minAvailable)`, `pod with pgName: \S+ (last failed in .+), deny`),
 		text:     "its PodGroup cannot start as a whole ({name})",
-		advice:   "make room for all pods of the PodGroup at once, or lower its minMember (minAvailable of Volcano): its pods only start together",
+		advice:   "make room for all pods of the PodGroup at once, have at least minMember of them created (minAvailable of Volcano; parallelism of the Job), or lower minMember: they only start together",
 	},
 	{
 		kind:     UnfitFargate,
@@ -292,74 +315,6 @@ var unfits = []unfitRow{
 }
 
 const uncordon = "uncordon a node (kubectl uncordon), or wait until its maintenance is over"
-
-// available is the beginning of the list of reasons in kube-scheduler's message (framework.FitError).
-var available = lazyregexp.New(`^(?:.* Origin reason is \S+: )?\d+/(\d+) nodes are (?:un)?available: `)
-
-// helpless matches the number of nodes on which no other pods could make room, at the end of the message.
-var helpless = lazyregexp.New(`(\d+) Preemption is not helpful for scheduling`)
-
-// noneOf is the same for reasons that stand alone.
-const noneOf = "0/0 nodes are available: "
-
-// counted matches a reason with the number of nodes for which it holds.
-var counted = lazyregexp.New(`^(\d+) (.+)$`)
-
-// afterReasons are the beginnings of kube-scheduler's text about preemption, and about the resource claims that it could
-// free.
-var afterReasons = []string{". still not schedulable", ". preemption: ", " preemption: ", ", preemption: ", ". no new claims to deallocate", " no new claims to deallocate"}
-
-// UnfitsOf parses the reasons why no node can take a pod from the scheduler's message (condition PodScheduled or event
-// FailedScheduling), in the order of the message. A text in an unknown format is one reason of the kind Other.
-func UnfitsOf(message string) []Unfit {
-	message = inTodaysFormat(strings.Join(strings.Fields(message), " "))
-	if message == "" {
-		return nil
-	}
-	prefix := available.FindString(message)
-	list := message[len(prefix):]
-	for _, after := range afterReasons {
-		list, _, _ = strings.Cut(list, after)
-	}
-	list = strings.TrimRight(list, " .")
-	// A reason may contain commas: "1 node(s) had taint {a: b}, that the pod didn't tolerate".
-	var reasons []string
-	for part := range strings.SplitSeq(list, ", ") {
-		if last := len(reasons) - 1; last >= 0 && (prefix == "" || !counted.MatchString(part)) {
-			reasons[last] += ", " + part
-			continue
-		}
-		reasons = append(reasons, part)
-	}
-	out := make([]Unfit, len(reasons))
-	of := available.Group(message)
-	nodes, _ := strconv.ParseInt(of, 10, 32)
-	for i, reason := range reasons {
-		out[i] = unfitOf(reason)
-		out[i].Of, out[i].IsHelpless = int32(nodes), nodes > 0 && helpless.Group(message) == of
-	}
-	return out
-}
-
-func unfitOf(reason string) Unfit {
-	u := Unfit{Kind: UnfitOther, Message: reason}
-	if m := counted.FindStringSubmatch(reason); m != nil {
-		if n, err := strconv.ParseInt(m[1], 10, 32); err == nil {
-			u.Nodes, u.Message = int32(n), m[2]
-		}
-	}
-	message := cmp.Or(predicateNames[u.Message], u.Message)
-	if found := findUnfit(message); found != nil {
-		u.Kind = found.kind
-		for _, pattern := range found.patterns {
-			if m := pattern.FindStringSubmatch(message); len(m) > 1 {
-				u.Name = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m[1]), ":"))
-				break
-			}
-		}
-	}
-	return u
-}
 
 // findUnfit returns the row of a message, nil if there is none.
 func findUnfit(message string) *unfitRow {

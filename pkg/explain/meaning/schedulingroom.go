@@ -99,12 +99,12 @@ func resourceAdvice(u *Unfit, _ []Claim) string {
 	if u.Pinned != "" {
 		return fmt.Sprintf("lower what the pod requests of %s%s, free some of it on node %s, or %s", u.Name, wording.InBrackets(u.Requested), u.Pinned, u.unpin())
 	}
-	requests := "requests"
+	requests := ""
 	if u.Requested != "" {
-		requests = "requests " + u.Requested
+		requests = " (the pod requests " + u.Requested + ")"
 	}
 	if strings.Contains(u.Name, "/") {
-		return fmt.Sprintf("free %s on a node, or add a node that offers it (the pod %s); if a node should offer it, check its device plugin", u.Name, requests)
+		return fmt.Sprintf("free %s on a node, or add a node that offers it%s; if a node should offer it, check its device plugin", u.Name, requests)
 	}
 	switch {
 	case u.Requested == "":

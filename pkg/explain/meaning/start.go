@@ -1,7 +1,6 @@
 package meaning
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -50,9 +49,7 @@ var setupErrors = []errorRow{
 		patterns: []errorPattern{{"no command specified", lazyregexp.New(`no command specified`), nil}},
 		brief:    "no command",
 		text:     "neither its image nor the pod template has a command",
-		advise: func(_ *KnownError, c Container) string {
-			return fmt.Sprintf("{recreate} with a command for container %s, or with an image that has one: %s has neither ENTRYPOINT nor CMD, which a copy or a build of it may have lost", c.Name, cmp.Or(c.Image, "its image"))
-		},
+		advice:   "{recreate} with a command for container {container}, or with an image that has one: {image} has neither ENTRYPOINT nor CMD, which a copy or a build of it may have lost",
 	},
 	{
 		kind: ErrorUserNotFound,
@@ -60,20 +57,16 @@ var setupErrors = []errorRow{
 			{"unable to find user", lazyregexp.New(`unable to find user ([^\s:]+): `), nil},
 			{"no users found", lazyregexp.New(`no users found`), nil},
 		},
-		brief:       "user not found",
-		named:       "its image has no user %s",
-		text:        "its image does not have the user that it is to run as",
-		namedAdvice: "create user %s in the image (USER names it), or set runAsUser to a number",
-		advice:      "create the user in the image (USER names it), or set runAsUser to a number",
+		brief:  "user not found",
+		text:   "its image {has no user %s|does not have the user that it is to run as}",
+		advice: "create {user %s|the user} in the image (USER names it), or set runAsUser to a number",
 	},
 	{
-		kind:        ErrorUserName,
-		patterns:    []errorPattern{{"non-numeric user", lazyregexp.New(`image has non-numeric user \(([^)]*)\)`), nil}},
-		brief:       "runAsNonRoot",
-		named:       "runAsNonRoot needs a number, and the user of its image is a name (%s)",
-		text:        "runAsNonRoot needs a number, and the user of its image is a name",
-		namedAdvice: "set runAsUser in the securityContext to the number of user %s in the image, or use an image with a number in USER",
-		advice:      "set runAsUser in the securityContext to the number of the user, or use an image with a number in USER",
+		kind:     ErrorUserName,
+		patterns: []errorPattern{{"non-numeric user", lazyregexp.New(`image has non-numeric user \(([^)]*)\)`), nil}},
+		brief:    "runAsNonRoot",
+		text:     "runAsNonRoot needs a number, and the user of its image is a name{ (%s)|}",
+		advice:   "set runAsUser in the securityContext to the number of {user %s in the image,|the user,} or use an image with a number in USER",
 	},
 	{
 		kind:     ErrorRootUser,
@@ -96,11 +89,9 @@ var setupErrors = []errorRow{
 			{"content store", lazyregexp.New(`failed to get reader from content store`), nil},
 			{"no such image", lazyregexp.New(`(?i)no such image: sha256:`), nil},
 		},
-		brief: "image lost",
-		text:  "its image is not in the store of the container runtime of its node",
-		advise: func(_ *KnownError, c Container) string {
-			return fmt.Sprintf("remove image %s from the node (crictl rmi) and have it pulled or loaded again, or have the pod run on another node", c.Image)
-		},
+		brief:  "image lost",
+		text:   "its image is not in the store of the container runtime of its node",
+		advice: "remove image {image} from the node (crictl rmi) and have it pulled or loaded again, or have the pod run on another node",
 	},
 	{
 		kind:     ErrorRuntimeSlow,
@@ -110,13 +101,11 @@ var setupErrors = []errorRow{
 		advice:   "lower the load of the node (its disk above all), or restart its container runtime" + retried,
 	},
 	{
-		kind:        ErrorSubPath,
-		patterns:    []errorPattern{{"subpath", lazyregexp.New(`failed to (?:prepare subPath|create subPath directory) for volumeMount "([^"]+)"`), nil}},
-		brief:       "subPath",
-		named:       "the subPath of its volume %s cannot be used",
-		namedAdvice: "correct subPath for volume %s: it must be a directory or file in the volume that the node may create or open",
-		text:        "the subPath of one of its volumes cannot be used",
-		advice:      "correct subPath: it must be a directory or file in the volume that the node may create or open",
+		kind:     ErrorSubPath,
+		patterns: []errorPattern{{"subpath", lazyregexp.New(`failed to (?:prepare subPath|create subPath directory) for volumeMount "([^"]+)"`), nil}},
+		brief:    "subPath",
+		text:     "the subPath of {its volume %s|one of its volumes} cannot be used",
+		advice:   "correct {subPath for volume %s:|subPath:} it must be a directory or file in the volume that the node may create or open",
 	},
 	{
 		kind: ErrorMountOnFile,
@@ -125,11 +114,9 @@ var setupErrors = []errorRow{
 			{"not a directory", lazyregexp.New("mount `[^`]+` to `([^`]+)`: Not a directory"), nil},
 			{"not a directory", oldMountError("not a directory"), nil},
 		},
-		brief:       "file or directory",
-		named:       "its mount at %s is a directory on a file, or a file on a directory",
-		text:        "a directory is mounted on a file, or a file on a directory",
-		namedAdvice: "correct the mount at %s: mount a directory on a directory, or one file with subPath, the name of a key that exists",
-		advice:      "mount a directory on a directory, or one file with subPath, the name of a key that exists",
+		brief:  "file or directory",
+		text:   "{its mount at %s is a directory|a directory is mounted} on a file, or a file on a directory",
+		advice: "{correct the mount at %s: |}mount a directory on a directory, or one file with subPath, the name of a key that exists",
 	},
 	{
 		kind: ErrorMountReadOnly,
@@ -137,11 +124,9 @@ var setupErrors = []errorRow{
 			{"read-only file system", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: read-only file system`), nil},
 			{"read-only file system", oldMountError("read-only file system"), nil},
 		},
-		brief:       "mount point",
-		named:       "mount point %s does not exist, and is in a read-only file system",
-		text:        "a mount point does not exist, and is in a read-only file system",
-		namedAdvice: "create %s in the image, or mount the volume elsewhere: it is below another mount that is read-only",
-		advice:      "create the mount point in the image, or mount the volume elsewhere: it is below another mount that is read-only",
+		brief:  "mount point",
+		text:   "{mount point %s|a mount point} does not exist, and is in a read-only file system",
+		advice: "create {%s|the mount point} in the image, or mount the volume elsewhere: it is below another mount that is read-only",
 	},
 	{
 		kind: ErrorMountMissing,
@@ -149,15 +134,13 @@ var setupErrors = []errorRow{
 			{"no such file", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: no such file or directory`), nil},
 			{"no such file", oldMountError("no such file or directory"), nil},
 		},
-		brief:       "mount missing",
-		named:       "nothing can be mounted at %s: no such file or directory",
-		text:        "nothing can be mounted: no such file or directory",
-		namedAdvice: "check the volume that is mounted at %s: its hostPath, or a file of it, does not exist on the node, or exists no longer",
-		advice:      "check the volumes of the container: a hostPath, or a file of one, does not exist on the node, or exists no longer",
+		brief:  "mount missing",
+		text:   "nothing can be {mounted at %s:|mounted:} no such file or directory",
+		advice: "check the {volume that is mounted at %s: its hostPath, or a file of it,|volumes of the container: a hostPath, or a file of one,} does not exist on the node, or exists no longer",
 	},
 	{
 		kind:     ErrorPathMissing,
-		patterns: pathErrors(`no such file or directory`),
+		patterns: append(pathErrors(`no such file or directory`), errorPattern{"custom device", lazyregexp.New(`adding custom device "([^"]+)": no such file or directory`), nil}),
 		read:     nameVolume,
 		brief:    "no such path",
 		describe: func(path string) string { return onNode(path) + " does not exist on its node" },
@@ -200,8 +183,7 @@ var setupErrors = []errorRow{
 			{"memory limit", lazyregexp.New(`OOM-killed \(memory limit too low\?\)|OOM: the memory limit could be too low`), nil},
 		},
 		brief: "memory limit",
-		named: "its memory limit is too low to start a container (%s)",
-		text:  "its memory limit is too low to start a container",
+		text:  "its memory limit is too low to start a container{ (%s)|}",
 		advise: func(_ *KnownError, c Container) string {
 			return runtimeMemory(c, fmt.Sprintf("raise the memory limit of container %s, and check its unit (128Mi, not 128m)", c.Name))
 		},
@@ -213,8 +195,7 @@ var setupErrors = []errorRow{
 			{"cdi devices", lazyregexp.New(`(unresolvable CDI devices .+?)(?:: unknown)?$`), nil},
 		},
 		brief:  "GPU driver",
-		named:  "GPU setup on its node failed: %s",
-		text:   "GPU setup on its node failed",
+		text:   "GPU setup on its node failed{: %s|}",
 		advice: "check GPU driver, container toolkit and device plugin on the node, or have the pod run on another one",
 	},
 	{
@@ -224,8 +205,7 @@ var setupErrors = []errorRow{
 			{"executing hook", lazyregexp.New("error executing hook `([^`]+)`"), nil},
 		},
 		brief:  "runtime hook",
-		named:  "a hook of its node's container runtime fails: %s",
-		text:   "a hook of its node's container runtime fails",
+		text:   "a hook of its node's container runtime fails{: %s|}",
 		advice: "correct the hook on the node, or have the pod run on another one",
 	},
 	{
@@ -248,8 +228,7 @@ var setupErrors = []errorRow{
 		},
 		yieldsTo: []ErrorKind{ErrorWindowsVersion},
 		brief:    "node runs Windows",
-		named:    "its node (Windows) reports: %s",
-		text:     "its node (Windows) reports an error",
+		text:     "its node (Windows) {reports: %s|reports an error}",
 		advice:   "if its image is for Linux, {recreate} with nodeSelector kubernetes.io/os: linux, which keeps its pods off nodes with Windows; for Windows, check its command, user (windowsOptions.runAsUserName) and mounts, and leave out what is for Linux only",
 	},
 	{
@@ -264,9 +243,7 @@ var setupErrors = []errorRow{
 		patterns: []errorPattern{{"destination can't be '/'", lazyregexp.New(`destination can't be '/'`), nil}},
 		brief:    "mount at /",
 		text:     "a volume is mounted at /, where the root file system of its image is",
-		advise: func(_ *KnownError, c Container) string {
-			return fmt.Sprintf("correct mountPath / of container %s: mount the volume in a directory, or single files of it with subPath", c.Name)
-		},
+		advice:   "correct mountPath / of container {container}: mount the volume in a directory, or single files of it with subPath",
 	},
 	{
 		kind: ErrorShimGone,
@@ -275,27 +252,22 @@ var setupErrors = []errorRow{
 			{"", lazyregexp.New(`new parent process: namespace path: (lstat /proc/0/[\w/]+)`), nil},
 		},
 		brief:  "runtime crashed",
-		named:  "the container runtime's process for it, or its sandbox, has ended (%s)",
-		text:   "the container runtime's process for it, or its sandbox, has ended",
+		text:   "the container runtime's process for it, or its sandbox, has ended{ (%s)|}",
 		advice: "check memory and processes of the node, for lack of which containerd-shim ends, and the log of containerd there; another node may start it",
 	},
 	{
-		kind:        ErrorPropagation,
-		patterns:    []errorPattern{{"is mounted on", lazyregexp.New(`path "([^"]+)" is mounted on "[^"]+" but it is not a (?:shared|slave)`), nil}},
-		brief:       "mountPropagation",
-		named:       "mountPropagation needs a shared mount, and that of %s on its node is none",
-		text:        "mountPropagation needs a shared mount, and that of its hostPath on its node is none",
-		namedAdvice: "{recreate} without mountPropagation for the volume of %s, or share its mount on the nodes (mount --make-rshared)",
-		advice:      "{recreate} without mountPropagation for the volume, or share its mount on the nodes (mount --make-rshared)",
+		kind:     ErrorPropagation,
+		patterns: []errorPattern{{"is mounted on", lazyregexp.New(`path "([^"]+)" is mounted on "[^"]+" but it is not a (?:shared|slave)`), nil}},
+		brief:    "mountPropagation",
+		text:     "mountPropagation needs a shared mount, and that of {%s|its hostPath} on its node is none",
+		advice:   "{recreate} without mountPropagation for the {volume of %s,|volume,} or share its mount on the nodes (mount --make-rshared)",
 	},
 	{
-		kind:        ErrorSysctl,
-		patterns:    []errorPattern{{"write sysctl key", lazyregexp.New(`write sysctl key (\S+): `), nil}},
-		brief:       "sysctl",
-		named:       "sysctl %s cannot be set on its node",
-		text:        "a sysctl of the pod cannot be set on its node",
-		namedAdvice: "{recreate} without %s in sysctls (securityContext of the pod): the kernel of the node does not have it, or not for each pod, or not this value",
-		advice:      "{recreate} without the sysctl (securityContext of the pod): the kernel of the node does not have it, or not for each pod, or not this value",
+		kind:     ErrorSysctl,
+		patterns: []errorPattern{{"write sysctl key", lazyregexp.New(`write sysctl key (\S+): `), nil}},
+		brief:    "sysctl",
+		text:     "{sysctl %s|a sysctl of the pod} cannot be set on its node",
+		advice:   "{recreate} without {%s in sysctls|the sysctl} (securityContext of the pod): the kernel of the node does not have it, or not for each pod, or not this value",
 	},
 	{
 		kind:     ErrorCapabilities,
@@ -305,13 +277,11 @@ var setupErrors = []errorRow{
 		advice:   "{recreate} without capabilities.add (securityContext), or have the pod run on a node that is neither rootless nor in a container, where the runtime may give capabilities",
 	},
 	{
-		kind:        ErrorCgroupLimit,
-		patterns:    []errorPattern{{"/sys/fs/cgroup", lazyregexp.New(`write /sys/fs/cgroup/\S*?((?:cpu|memory|pids|hugetlb)\.[\w.]+): (?:invalid argument|device or resource busy)`), nil}},
-		brief:       "limit not accepted",
-		named:       "the kernel of its node does not accept one of its limits (%s)",
-		text:        "the kernel of its node does not accept one of its limits",
-		namedAdvice: "correct resources.limits for %s: cpu of at least 10m and not above that of the pod, memory in bytes (128Mi, not 128m), huge pages of a size that the node has",
-		advice:      "correct resources.limits: cpu of at least 10m, memory in bytes (128Mi, not 128m), huge pages of a size that the node has",
+		kind:     ErrorCgroupLimit,
+		patterns: []errorPattern{{"/sys/fs/cgroup", lazyregexp.New(`write /sys/fs/cgroup/\S*?((?:cpu|memory|pids|hugetlb)\.[\w.]+): (?:invalid argument|device or resource busy)`), nil}},
+		brief:    "limit not accepted",
+		text:     "the kernel of its node does not accept one of its limits{ (%s)|}",
+		advice:   "correct {resources.limits for %s: cpu of at least 10m and not above that of the pod,|resources.limits: cpu of at least 10m,} memory in bytes (128Mi, not 128m), huge pages of a size that the node has",
 	},
 	{
 		kind:     ErrorAppArmorParser,
@@ -326,11 +296,9 @@ var setupErrors = []errorRow{
 			{"apparmor profile not found", lazyregexp.New(`apparmor profile not found (\S+)`), nil},
 			{"cannot load seccomp profile", lazyregexp.New(`cannot load seccomp profile "([^"]+)"`), nil},
 		},
-		brief:       "security profile",
-		named:       "security profile %s is not on its node",
-		text:        "its security profile is not on its node",
-		namedAdvice: "load profile %s on the nodes, or correct seccompProfile or appArmorProfile in the pod template",
-		advice:      "load the profile on the nodes, or correct seccompProfile or appArmorProfile in the pod template",
+		brief:  "security profile",
+		text:   "{security profile %s|its security profile} is not on its node",
+		advice: "load {profile %s|the profile} on the nodes, or correct seccompProfile or appArmorProfile in the pod template",
 	},
 }
 

@@ -21,6 +21,8 @@ const (
 	VolumeLimit   TroubleKind = "VolumeLimit"   // no more volumes can be attached to the node
 	WrongNode     TroubleKind = "WrongNode"     // the volume is in another zone, or bound to other nodes
 	NotAttached   TroubleKind = "NotAttached"   // the volume is not attached to the node
+	OwnerChange   TroubleKind = "OwnerChange"   // the node changes the owner of each file of the volume
+	DeviceHeld    TroubleKind = "DeviceHeld"    // something else on the node holds the device
 	VolumeBusy    TroubleKind = "VolumeBusy"    // an earlier operation on the volume has not ended
 	ClaimUnusable TroubleKind = "ClaimUnusable" // the claim is not bound, or is being deleted
 	VolumeMode    TroubleKind = "VolumeMode"    // a block device is mounted, or a file system is used as a device
@@ -135,6 +137,21 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		brief:    "volume busy",
 		text:     "an earlier operation on {volume} has not ended",
 		advice:   "wait; if it does not end, the log of the CSI driver on {node}, or in its controller, has the reason",
+	},
+	{
+		kind:     OwnerChange,
+		patterns: re(`[Ss]etting volume ownership for (?:\S*/volumes/[^/ ]+/(?P<volume>[^/ ]+))?`),
+		brief:    "changing owners",
+		text:     "its node still changes the owner of each file of {volume} (fsGroup)",
+		advice:   "{recreate} with fsGroupChangePolicy: OnRootMismatch in the securityContext of the pod template, which leaves the files alone if the root of the volume has the group already; or without fsGroup",
+	},
+	{
+		kind:     DeviceHeld,
+		patterns: re(`(?P<detail>is apparently in use by the system)`, `(?P<detail>already mounted or \S+ mount point busy|already mounted or mount point busy)`),
+		complete: true,
+		brief:    "device in use",
+		text:     "something else on its node holds the device of {volume} ({detail})",
+		advice:   "have multipathd on {node} leave the device alone (blacklist in /etc/multipath.conf, and restart it): it takes those of Longhorn and other CSI drivers; else find the mount there (lsblk)",
 	},
 	{
 		kind:     ClaimUnusable,
@@ -287,7 +304,7 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 	{
 		kind: StorageUnreachable,
 		patterns: re(`(?P<detail>mount error\((?:111|112|113|115)\): [A-Z][\w ]*?)(?: Refer |$)`, `(?P<detail>rbd: map failed: .*Connection timed out)`,
-			`(?i)connection timed out|connection refused|no route to host|network is unreachable|timeout waiting for device node to appear`),
+			`(?i)connection timed out|connect to \S+ timed out|connection refused|no route to host|network is unreachable|timeout waiting for device node to appear`),
 		yieldsTo: []TroubleKind{DriverDown},
 		keepsEnd: true,
 		brief:    "storage unreachable",

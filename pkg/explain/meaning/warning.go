@@ -22,7 +22,7 @@ func GivesReason(source, reason, message string) bool {
 
 // fleeting is trouble of the first attempts to start a pod, which usually passes within seconds, or of which the cause is unknown.
 var fleeting = []TroubleKind{
-	NotAttached, VolumeBusy, NotSynced, Attacher, MountTimeout, DriverDown, DriverMissing, StorageUnreachable, StorageUnknown, SecretsStore, ObjectMissing, Volume, VolumeAttach,
+	NotAttached, VolumeBusy, OwnerChange, NotSynced, Attacher, MountTimeout, DriverDown, DriverMissing, StorageUnreachable, StorageUnknown, SecretsStore, ObjectMissing, Volume, VolumeAttach,
 	NetworkNotReady, NetworkDenied, NetworkPlugin, RuntimeSlow, RuntimeBusy, SandboxEnds, Sandbox,
 	OnWindows, DeviceDriver, Devices,
 }
@@ -61,8 +61,8 @@ func (t *Trouble) IsAboutObject() bool {
 
 // passing is trouble with a volume or an image that may pass by itself.
 var passing = []TroubleKind{
-	RateLimit, PullsThrottled, RegistryFails, Unreachable, LayerDamaged, NoDiskSpace,
-	NotAttached, VolumeBusy, NotSynced, Attacher, StorageUnreachable, MultiAttach, VolumeInUse, VolumeLimit, MountTimeout, SecretsStore, NodeDiskFull,
+	RateLimit, PullsThrottled, RegistryFails, Unreachable, ProxyDown, LayerDamaged, NoDiskSpace,
+	NotAttached, VolumeBusy, OwnerChange, NotSynced, Attacher, StorageUnreachable, MultiAttach, VolumeInUse, VolumeLimit, MountTimeout, SecretsStore, NodeDiskFull,
 	StillAttached, PullCanceled, DiskFails, NodeDisk, NodeMemory, NodeProcesses, NodeFiles, NotRead,
 }
 
@@ -73,7 +73,7 @@ func (t *Trouble) MayPass() bool { return t != nil && slices.Contains(passing, t
 // cluster, as is some trouble with images.
 var (
 	ofTemplates = []TroubleKind{
-		ObjectMissing, KeyMissing, SidecarMissing, MultiAttach, VolumeInUse, VolumeMode, ClaimUnusable, HostPath, NoSocket, PathMissing, StorageUnknown, SecretsStore,
+		ObjectMissing, KeyMissing, OwnerChange, SidecarMissing, MultiAttach, VolumeInUse, VolumeMode, ClaimUnusable, HostPath, NoSocket, PathMissing, StorageUnknown, SecretsStore,
 		WrongNode, NetworkMissing, NoRuntime, RuntimeMissing, SandboxMemory, SandboxEnds, HostPortTaken, WindowsVersion, OnWindows, ClaimNotReserved, NotAdmitted,
 	}
 	ofNodes = []TroubleKind{NoDiskSpace, DiskFails, PullsThrottled, ContentMissing}
@@ -114,7 +114,7 @@ func (t *Trouble) IsUnbound() bool {
 // start, from the reason and message of the warning; nil for other reasons.
 func OfStart(reason, message string) *Trouble {
 	switch reason {
-	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
+	case "FailedMount", "FailedAttachVolume", "FailedMapVolume", "VolumePermissionChangeInProgress":
 		return ofVolume(message)
 	case "FailedCreatePodSandBox", "NetworkNotReady":
 		return ofSandbox(message)

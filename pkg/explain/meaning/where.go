@@ -100,11 +100,18 @@ func (w *Where) plainImage() string {
 func (w *Where) listTags() string {
 	if image := w.plainImage(); image != "" && !strings.Contains(image, "@") {
 		slash := strings.LastIndexByte(image, '/') + 1
-		name, _, _ := strings.Cut(image[slash:], ":")
-		return fmt.Sprintf(" (skopeo list-tags docker://%s lists its tags)", image[:slash]+name)
+		name, tag, _ := strings.Cut(image[slash:], ":")
+		rounded := ""
+		if shortNumber.MatchString(tag) {
+			rounded = fmt.Sprintf("; without quotes, YAML reads %s0 as the number %[1]s", tag)
+		}
+		return fmt.Sprintf(" (skopeo list-tags docker://%s lists its tags%s)", image[:slash]+name, rounded)
 	}
 	return ""
 }
+
+// shortNumber matches a tag that may be what YAML has left of a number.
+var shortNumber = lazyregexp.New(`^\d+\.\d$`)
 
 // nameFaults are the faults that make the name of an image invalid; {1} is the part of the name with the fault.
 var nameFaults = []struct {

@@ -26,6 +26,7 @@ func TestImageIsLoadedByTheToolOfTheLocalCluster(t *testing.T) {
 func TestMissingImageNamesItsTagAndHowToListTheOthers(t *testing.T) {
 	for image, want := range map[string][2]string{
 		"rancher/kubectl:1.34":           {"its tag 1.34", " (skopeo list-tags docker://rancher/kubectl lists its tags)"},
+		"rancher/kubectl:1.3":            {"its tag 1.3", " (skopeo list-tags docker://rancher/kubectl lists its tags; without quotes, YAML reads 1.30 as the number 1.3)"},
 		"registry.example:5000/team/etl": {"its tag latest", " (skopeo list-tags docker://registry.example:5000/team/etl lists its tags)"},
 		"etl:7@sha256:0f1e2d3c4b5a":      {"its digest", ""},
 		"$(reboot):1":                    {"its tag 1", ""},

@@ -3,6 +3,7 @@ package words
 import (
 	"fmt"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
@@ -111,6 +112,9 @@ const (
 	DeleteNow            = "when you have read the log of container %s, delete the Job, unless %s still has work: its pod holds its node, and without activeDeadlineSeconds, nothing ends it"
 	ReadLogOf            = "read the log of container %s"
 	CheckDone            = "check whether the work of %s is complete: a rerun or the next attempt does it again"
+	AllowRestartOfNode   = "look for a restart of the node, or of its container runtime, at that time, and allow retries (backoffLimit): the work of the container was cut off"
+	FixWorkingDir        = "correct workingDir %[1]s of container %[2]s: the container runtime creates it if image %[3]s lacks it, and cannot; or mount a volume there, such as an emptyDir"
+	FixRuntime           = "look into the log of the runtime behind RuntimeClass %[1]s on its node, or {recreate} without runtimeClassName %[1]s to see whether it starts with the default one"
 	FixStart             = "if its pods start on other nodes, see what the container runtime logs on this one; otherwise correct command, volumeMounts or securityContext of container %s, whichever the message is about"
 )
 
@@ -233,7 +237,7 @@ func ExitAdvice(container, image string, code int32) string {
 	switch code {
 	case 132:
 		return fmt.Sprintf("use an image of container %s that is built for the processors of its nodes, or have the pods run on nodes with newer ones; the image is %s", container, image)
-	case 139:
+	case cause.SegmentationFault:
 		return fmt.Sprintf("use another version of the image of container %s, which is %s: the program or its native libraries have the bug, or do not fit the node (processor, GPU driver); in Python, PYTHONFAULTHANDLER=1 in env shows where", container, image)
 	case 143, 137:
 		return fmt.Sprintf("find out what stopped container %s: a deletion, an eviction, a liveness probe, or a node that shut down or ran low on memory", container)

@@ -174,12 +174,17 @@ func initQuote(p *explain.Problem, now time.Time) quotation {
 	case len(p.Role.Servers) == 0:
 		return quotation{}
 	}
+	return serversQuote(p, "waits for")
+}
+
+// serversQuote names the servers that the command of an init container asks for, or waits for.
+func serversQuote(p *explain.Problem, does string) quotation {
 	const most = 2
 	names := p.Role.Servers
 	if len(names) > most {
 		names = append(slices.Clone(names[:most-1]), wording.Count(len(names)-most+1, "others"))
 	}
-	return quotation{message: "its command waits for " + wording.Enumerate(names, "and"), before: ": ", whole: true}
+	return quotation{message: "its command " + does + " " + wording.Enumerate(names, "and"), before: ": ", whole: true}
 }
 
 // placed returns the name of an init container, with its position if there are several.
@@ -313,6 +318,8 @@ func crashLoopQuote(p *explain.Problem, _ time.Time) quotation {
 		return quotation{}
 	case p.Start.Error != nil:
 		return meant(p.Start.Error, "").at(p.Run.Place)
+	case p.Run.LineSign == meaning.SignEmpty && len(p.Role.Servers) > 0:
+		return serversQuote(p, "asks for")
 	case p.Run.LastLine == "" && p.Run.MemoryLimit == nil && p.Run.LineSign != meaning.SignEmpty:
 		return meansExit(cause.Meaning(p.Run.Exit.ExitCode, p.Run.Exit.Reason))
 	}

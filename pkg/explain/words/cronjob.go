@@ -33,10 +33,13 @@ func firstSentence(clauses []string) (sentence string, notes []string) {
 // CronJobText describes the state of a CronJob: the answer, and what adds to it.
 func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, notes []string) {
 	what, why := cronJobWhat(r, now)
-	text := "CronJob " + r.Name + " " + what
-	clauses := withCause(why, append([]string{text}, shorterTexts(r, now)...)...)
-	if len(clauses) == 1 && !strings.HasPrefix(clauses[0], text) {
-		clauses = append(clauses, unnamedText(r, clauses[0], now))
+	texts, shorter := []string{"CronJob " + r.Name + " " + what}, shorterTexts(r, now)
+	for i := range shorter {
+		texts = append(texts, shorter[i].text)
+	}
+	clauses, used := withCause(why, texts...)
+	if used > 0 {
+		clauses = append(clauses, unnamedText(r, &shorter[used-1], now))
 	}
 	if r.State == explain.CronJobCreationRefused {
 		clauses = refusedClauses("CronJob "+r.Name+" cannot create its Jobs: ", r.Refusal)
@@ -70,13 +73,12 @@ func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, note
 }
 
 // unnamedText says what the first clause has no room for: the state of the Job, or its name.
-func unnamedText(r *explain.CronJobReport, first string, now time.Time) string {
-	switch named := r.Named(); {
-	case r.State == explain.CronJobOverlap && strings.Contains(first, named) && strings.Contains(first, runText(r.Oldest, now)):
-	case r.State == explain.CronJobOverlap:
-		return "its Job " + named + " " + runText(r.Oldest, now)
-	case r.State == explain.CronJobScheduled && !strings.Contains(first, named):
-		return "this Job is " + named
+func unnamedText(r *explain.CronJobReport, first *shortText, now time.Time) string {
+	switch {
+	case r.State == explain.CronJobOverlap && !first.timed:
+		return "its Job " + r.Named() + " " + runText(r.Oldest, now)
+	case r.State == explain.CronJobScheduled && !first.named:
+		return "this Job is " + r.Named()
 	}
 	return ""
 }

@@ -42,27 +42,33 @@ func replacesText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	return text, ""
 }
 
+// shortText is a text that leaves room for a cause: it may lack the name of the Job, or the time of its state.
+type shortText struct {
+	text         string
+	named, timed bool
+}
+
 // shorterTexts leave more room for a cause. The name of the Job has the name of the CronJob, too.
-func shorterTexts(r *explain.CronJobReport, now time.Time) []string {
+func shorterTexts(r *explain.CronJobReport, now time.Time) []shortText {
 	switch {
 	case r.State == explain.CronJobOverlap && r.Oldest != nil:
 		state := strings.ToLower(string(r.Oldest.State))
-		return []string{
-			fmt.Sprintf("Job %s blocks CronJob %s (Forbid): it %s", r.Oldest.Name, r.Name, runText(r.Oldest, now)),
-			fmt.Sprintf("Job %s is %s and blocks the CronJob (Forbid)", r.Oldest.Name, state),
-			fmt.Sprintf("Job %s blocks its CronJob (Forbid)", r.Oldest.Name),
-			"Its Job blocks the CronJob (Forbid)",
+		return []shortText{
+			{text: fmt.Sprintf("Job %s blocks CronJob %s (Forbid): it %s", r.Oldest.Name, r.Name, runText(r.Oldest, now)), named: true, timed: true},
+			{text: fmt.Sprintf("Job %s is %s and blocks the CronJob (Forbid)", r.Oldest.Name, state), named: true, timed: r.Oldest.Since == nil},
+			{text: fmt.Sprintf("Job %s blocks its CronJob (Forbid)", r.Oldest.Name), named: true},
+			{text: "Its Job blocks the CronJob (Forbid)"},
 		}
 	case r.State == explain.CronJobPileUp && r.Stalled > 0:
-		return []string{fmt.Sprintf("%d of %s are stalled", r.Stalled, wording.Plural(r.Running, "Job", "Jobs"))}
+		return []shortText{{text: fmt.Sprintf("%d of %s are stalled", r.Stalled, wording.Plural(r.Running, "Job", "Jobs"))}}
 	case r.State == explain.CronJobScheduled && r.ByHand != nil:
-		return []string{"Job " + r.ByHand.Name + ", created by hand, " + runText(r.ByHand, now)}
+		return []shortText{{text: "Job " + r.ByHand.Name + ", created by hand, " + runText(r.ByHand, now), named: true}}
 	case r.State == explain.CronJobScheduled && r.Last != nil && r.Last.Name != "":
 		text := runText(r.Last, now)
 		if r.Last.State == explain.OwnedSucceeded && r.Last.Cause != "" {
-			return []string{"Job " + r.Last.Name + " succeeded, but its log ends with an error", "The last Job succeeded, but its log has an error"}
+			return []shortText{{text: "Job " + r.Last.Name + " succeeded, but its log ends with an error", named: true}, {text: "The last Job succeeded, but its log has an error"}}
 		}
-		return []string{"The last Job, " + r.Last.Name + ", " + text, "Job " + r.Last.Name + " " + text, "The last Job " + text}
+		return []shortText{{text: "The last Job, " + r.Last.Name + ", " + text, named: true}, {text: "Job " + r.Last.Name + " " + text, named: true}, {text: "The last Job " + text}}
 	}
 	return nil
 }

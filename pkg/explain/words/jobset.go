@@ -18,7 +18,8 @@ func JobSetText(r *explain.JobSetReport, now time.Time) (sentence string, notes 
 		state := runText(r.Job, now)
 		texts = append(texts, fmt.Sprintf("Job %s of JobSet %s %s", r.Job.Name, r.Name, state), "Its Job "+r.Job.Name+" "+state)
 	}
-	clauses := append(withCause(why, texts...), waitsText(r.Job), decidedText(r), lackingText(r), stillRunText(r, now))
+	clauses, _ := withCause(why, texts...)
+	clauses = append(clauses, waitsText(r.Job), decidedText(r), lackingText(r), stillRunText(r, now))
 	clauses = withDropped(r, clauses)
 	if r.State == explain.JobSetCreationRefused && why == "" {
 		clauses = refusedClauses(start+what+": ", r.Refusal)

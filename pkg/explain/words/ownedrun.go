@@ -91,9 +91,9 @@ func problemOfRun(p *explain.Problem, now time.Time) (cause, aside string) {
 	if isLong || p.Kind == explain.ProblemErrorRepeated {
 		short.Container = "" // The error, or the image, says more.
 	}
-	clauses, last := whatClauses(&short, now, ""), 0
-	if cause, last = joined(clauses), len(clauses)-1; last > 0 && clauses[last] == problems[p.Kind].aside.of(&short, now) && utf8.RuneCountInString(cause) >= maxSentence {
-		return joined(clauses[:last]), clauses[last]
+	clauses, aside := whatAndAside(&short, now, "")
+	if cause = joined(append(clauses, aside)); aside != "" && utf8.RuneCountInString(cause) >= maxSentence {
+		return joined(clauses), aside
 	}
 	return cause, ""
 }
@@ -175,20 +175,20 @@ func waitsText(run *explain.OwnedRun) string {
 
 // withCause returns a clause with its cause after a colon: the first of the texts that leaves room for the cause, or else the last, with
 // the beginning and the end of the cause. A cause that would lose one of them, or more than an eighth, is a clause of its own, and the first.
-func withCause(cause string, texts ...string) []string {
+func withCause(cause string, texts ...string) (clauses []string, used int) {
 	if cause = OneLine([]string{cause}); cause == "" {
-		return texts[:1]
+		return texts[:1], 0
 	}
 	start := ""
-	for _, text := range texts {
+	for i, text := range texts {
 		start = text + ": "
 		if utf8.RuneCountInString(start+cause) < maxSentence {
-			return []string{start + cause}
+			return []string{start + cause}, i
 		}
 	}
 	short := wording.Shorten(cause, max(room(start), 0))
 	if strings.HasSuffix(cause, short[strings.LastIndexByte(short, ' ')+1:]) && 8*len(short) >= 7*len(cause) {
-		return []string{start + short}
+		return []string{start + short}, len(texts) - 1
 	}
-	return []string{UpperFirst(wording.Shorten(cause, maxSentence-1)), texts[0]}
+	return []string{UpperFirst(wording.Shorten(cause, maxSentence-1)), texts[0]}, 0
 }

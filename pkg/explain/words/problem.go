@@ -142,19 +142,25 @@ func ProblemWhat(p *explain.Problem, now time.Time) string { return joined(whatC
 // whatClauses returns the first clause of the problem's text, and the message that it quotes, if that does not fit into a sentence.
 // They follow the beginning of a sentence.
 func whatClauses(p *explain.Problem, now time.Time, beginning string) []string {
+	clauses, aside := whatAndAside(p, now, beginning)
+	return append(clauses, aside)
+}
+
+// whatAndAside returns these clauses without the last one if that only adds to a short text.
+func whatAndAside(p *explain.Problem, now time.Time, beginning string) (clauses []string, aside string) {
 	of := problems[p.Kind]
 	text := of.what.of(p, now)
 	if of.quote == nil {
-		return []string{text}
+		return []string{text}, ""
 	}
 	quote := of.quote(p, now)
-	clauses := quote.clauses(text, room(beginning))
+	clauses = quote.clauses(text, room(beginning))
 	if short := of.short.of(p, now); short != "" && (!quote.whole || len(clauses) > 1) {
 		if more := quote.clauses(short, room(beginning)); quotesMore(clauses, text, more, short) {
-			return append(more, of.aside.of(p, now))
+			return more, of.aside.of(p, now)
 		}
 	}
-	return clauses
+	return clauses, ""
 }
 
 // ProblemNote returns what adds to the first clause: why an object is missing, and the consequence; "" if it is obvious.

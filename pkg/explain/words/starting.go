@@ -19,25 +19,29 @@ import (
 const shortDigest = 12
 
 // imageText describes an image that is not on the node.
-func imageText(p *explain.Problem, _ time.Time) string { return imageTextIn(p, room(stalled)) }
+func imageText(p *explain.Problem, _ time.Time) string {
+	text, _ := imageTextIn(p, room(stalled))
+	return text
+}
 
-// imageTextIn leaves out the container if there is no room for it: the image says more.
-func imageTextIn(p *explain.Problem, room int) string {
+// imageTextIn leaves out the container if there is no room for it: the image says more. It reports whether it has the container.
+func imageTextIn(p *explain.Problem, room int) (text string, named bool) {
+	who := containerText(p)
 	if p.Start.Reason == explain.InvalidImageName {
-		return fmt.Sprintf("the image name of %s is invalid", containerText(p))
+		return fmt.Sprintf("the image name of %s is invalid", who), true
 	}
 	image := p.Image
 	if name, digest, long := strings.Cut(image, "@sha256:"); long && len(digest) > shortDigest {
 		image = name + "@sha256:" + digest[:shortDigest] + "…"
 	}
-	text, why := "image "+image, " cannot be pulled"
+	why := " cannot be pulled"
 	if p.Start.Trouble != nil {
 		why = " " + p.Start.Trouble.Text("")
 	}
-	if whole := wording.Join(" of ", text, containerText(p)) + why; utf8.RuneCountInString(whole) <= room {
-		return whole
+	if whole := wording.Join(" of ", "image "+image, who) + why; utf8.RuneCountInString(whole) <= room {
+		return whole, true
 	}
-	return text + why
+	return "image " + image + why, false
 }
 
 // containerText names the container of a problem, "" if it is unknown.
@@ -63,8 +67,8 @@ func imageQuote(p *explain.Problem, _ time.Time) quotation {
 
 func imageNote(p *explain.Problem, now time.Time) string {
 	aside, endless := "", ""
-	if who := containerText(p); p.Role.Init && !strings.Contains(imageText(p, now), who) {
-		aside = wording.Join(", before ", who+" needs it", startsOf(p.Role.Later))
+	if _, named := imageTextIn(p, room(stalled)); p.Role.Init && !named {
+		aside = wording.Join(", before ", containerText(p)+" needs it", startsOf(p.Role.Later))
 	}
 	if !p.Start.Trouble.MayPass() {
 		endless = endlessNote(p, now)
@@ -128,8 +132,9 @@ func neverStartedClauses(p *explain.Problem) []string {
 		return []string{"its pods never started, as image " + p.Image + " was still being pulled"}
 	case p.Kind == explain.ProblemImagePull && p.Start.Trouble != nil:
 		const before = "its pods never started, as "
-		text, aside := imageTextIn(p, fits-len(before)), ""
-		if c := containerText(p); c != "" && !strings.Contains(text, " of "+c) {
+		text, named := imageTextIn(p, fits-len(before))
+		aside := ""
+		if c := containerText(p); c != "" && !named {
 			aside = c + " needs it"
 		}
 		return append(imageQuote(p, time.Time{}).clauses(before+text, fits), aside, p.Start.Trouble.Note())

@@ -128,7 +128,9 @@ func propose(in *facts.Facts, text string, p *explain.Policies) []explain.Advice
 	if !in.Finished() {
 		p = nil
 	}
-	return []explain.Advice{{Kind: explain.AdvicePolicy, Text: text, Policies: p, Recreates: strings.Contains(text, "{recreate}")}}
+	out := advise(text, "")
+	out[0].Kind, out[0].Policies = explain.AdvicePolicy, p
+	return out
 }
 
 // proposeFix is propose for policies that resolve the cause of the Job's failure.
@@ -164,14 +166,16 @@ func shellWord(word string) string { return explain.ShellWord(word) }
 // startRemedy returns advice on a container that could not start, by the message of the runtime.
 func startRemedy(in *facts.Facts, c *input.Container, message string) string {
 	if known := meaning.StartErrorIn(message); known != nil {
-		return errorRemedy(in, c, known)
+		return known.Advice(containerOf(in, c))
+	}
+	of, class := in.TemplateContainer(c.Name), in.Spec.Template.Spec.RuntimeClassName
+	switch {
+	case of != nil && of.WorkingDir != "" && strings.Contains(message, of.WorkingDir):
+		return fmt.Sprintf(words.FixWorkingDir, of.WorkingDir, c.Name, of.Image)
+	case class != nil:
+		return fmt.Sprintf(words.FixRuntime, *class)
 	}
 	return fmt.Sprintf(words.FixStart, c.Name)
-}
-
-// errorRemedy returns advice on an error that the container reports.
-func errorRemedy(in *facts.Facts, c *input.Container, known *meaning.KnownError) string {
-	return known.Advice(containerOf(in, c))
 }
 
 // containerOf returns what advice on an error of the container depends on.
@@ -232,9 +236,6 @@ func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
 		kind, shellWord(name), shellWord(a.Verb), shellWord(a.Resource), subject, where)
 }
 
-// segmentationFault is the exit code of a program that accessed invalid memory, which its log may explain.
-const segmentationFault = 139
-
 // remedy returns advice on an exit code, reason or error, empty without any; known may be nil, and clue has the words of the error.
 func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError, clue *meaning.Clue) meaning.Remedy {
 	switch {
@@ -242,9 +243,11 @@ func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError, clue
 		return meaning.Remedy{Text: memoryAdvice(in, c), OfTemplate: true}
 	case known != nil:
 		return known.Remedy(clue, containerOf(in, c))
+	case c.Reason == cause.Lost:
+		return meaning.Remedy{Text: words.AllowRestartOfNode, Elsewhere: true}
 	}
 	how, ofShell := clue.Remedy(containerOf(in, c)), meaning.OfExit(c.ExitCode) != nil
-	if text := words.ExitAdvice(c.Name, in.Image(c), c.ExitCode); text != "" && (how.Text == "" || !ofShell && c.ExitCode != segmentationFault) {
+	if text := words.ExitAdvice(c.Name, in.Image(c), c.ExitCode); text != "" && (how.Text == "" || !ofShell && c.ExitCode != cause.SegmentationFault) {
 		return meaning.Remedy{Text: text, OfTemplate: ofShell}
 	}
 	return how

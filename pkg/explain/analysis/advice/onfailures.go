@@ -100,6 +100,9 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 	if !stopped {
 		out = onError(in, f, c)
 	}
+	if len(out) == 0 && f.IsUnexplained(in) {
+		out = onServers(in, facts.ServersOf(in, c.Name))
+	}
 	if len(f.AfterSuccess(in)) > 0 {
 		return append(advise(exitCleanly(c.Name), ""), readLog(in, f.Pod, c)...)
 	}

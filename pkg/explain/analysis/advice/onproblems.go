@@ -187,7 +187,7 @@ func onPod(command string) adviser {
 		}
 		out := advise(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod))
 		if p.Start.Error != nil {
-			remedy := errorRemedy(in, &input.Container{Name: p.Container, Image: p.Image}, p.Start.Error)
+			remedy := p.Start.Error.Advice(containerOf(in, &input.Container{Name: p.Container, Image: p.Image}))
 			out = append(advise(remedy, ""), out...)
 		}
 		return out
@@ -197,7 +197,7 @@ func onPod(command string) adviser {
 // onLoopLog returns advice to read the log of a container in a crash loop, or on what its command hides if that is empty.
 func onLoopLog(in *facts.Facts, p *explain.Problem, command string) []explain.Advice {
 	if in.TailOf(p.Pods[0], p.Container).IsEmpty() {
-		return onSilence(in, &input.Container{Name: p.Container})
+		return append(onServers(in, p.Role.Servers), onSilence(in, &input.Container{Name: p.Container})...)
 	}
 	return adviseLogs(words.PodAdvice(p.Kind), command)
 }

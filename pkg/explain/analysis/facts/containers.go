@@ -25,7 +25,7 @@ var proxies = []string{
 
 // Devices returns the devices in the limits of a container of the Job's template, such as "nvidia.com/gpu: 1", and its claims of devices.
 func Devices(in *Facts, name string) (all []string) {
-	c := in.templateContainer(name)
+	c := in.TemplateContainer(name)
 	if c == nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ func Devices(in *Facts, name string) (all []string) {
 }
 
 // IsInjected reports whether a container of a pod is not in the Job's template: admission may have added it to the pod.
-func (in *Facts) IsInjected(container string) bool { return in.templateContainer(container) == nil }
+func (in *Facts) IsInjected(container string) bool { return in.TemplateContainer(container) == nil }
 
 // part matches a name, or an index or a key in brackets, in the path of a field.
 var part = lazyregexp.New(`\[[^\]]*\]|[^.\[\]]+`)
@@ -99,19 +99,19 @@ func (in *Facts) MainContainers() []string {
 
 // IsSidecar reports whether a container of a pod is a native sidecar of the Job's template.
 func (in *Facts) IsSidecar(c *input.Container) bool {
-	t := in.templateContainer(c.Name)
+	t := in.TemplateContainer(c.Name)
 	return c.Init && t != nil && t.RestartPolicy != nil && *t.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
 // HasStartupProbe reports whether a container of the Job's template has a startup probe.
 func (in *Facts) HasStartupProbe(container string) bool {
-	c := in.templateContainer(container)
+	c := in.TemplateContainer(container)
 	return c != nil && c.StartupProbe != nil
 }
 
 // RestartedBy returns the field that makes the kubelet restart a container that failed, "" if it is unknown.
 func (in *Facts) RestartedBy(failed *input.Container, sidecar bool) explain.RestartedBy {
-	c := in.templateContainer(failed.Name)
+	c := in.TemplateContainer(failed.Name)
 	switch {
 	case sidecar:
 		return explain.RestartedBySidecar

@@ -82,15 +82,15 @@ func OwnerOf(object metav1.Object) *explain.Owner {
 	return &explain.Owner{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, Uncontrolled: !ptr.Deref(owner.Controller, false)}
 }
 
-// templateContainer returns the named container of the Job's template, or nil.
-func (in *Facts) templateContainer(name string) *corev1.Container {
+// TemplateContainer returns the named container of the Job's template, or nil.
+func (in *Facts) TemplateContainer(name string) *corev1.Container {
 	isNamed := func(c *corev1.Container) bool { return c.Name == name }
 	return cmp.Or(lists.First(in.Spec.Template.Spec.Containers, isNamed), lists.First(in.Spec.Template.Spec.InitContainers, isNamed))
 }
 
 // HasReadOnlyRoot reports whether a container of the Job's template has readOnlyRootFilesystem.
 func (in *Facts) HasReadOnlyRoot(name string) bool {
-	c := in.templateContainer(name)
+	c := in.TemplateContainer(name)
 	return c != nil && c.SecurityContext != nil && ptr.Deref(c.SecurityContext.ReadOnlyRootFilesystem, false)
 }
 
@@ -100,7 +100,7 @@ func User(in *Facts, name string) string {
 	if pod := in.Spec.Template.Spec.SecurityContext; pod != nil {
 		user = pod.RunAsUser
 	}
-	if c := in.templateContainer(name); c != nil && c.SecurityContext != nil {
+	if c := in.TemplateContainer(name); c != nil && c.SecurityContext != nil {
 		user = cmp.Or(c.SecurityContext.RunAsUser, user)
 	}
 	if user == nil {
@@ -179,7 +179,7 @@ func (in *Facts) UsesNodeDNS() bool {
 
 // Secrets returns the names of the Secrets that a container of the Job's template reads, in its environment or from volumes.
 func (in *Facts) Secrets(name string) (names []string) {
-	c := in.templateContainer(name)
+	c := in.TemplateContainer(name)
 	if c == nil {
 		return nil
 	}
@@ -217,7 +217,7 @@ func (in *Facts) Secrets(name string) (names []string) {
 
 // Variables returns the environment variables of a container of the Job's template (env).
 func Variables(in *Facts, name string) (all []meaning.Variable) {
-	c := in.templateContainer(name)
+	c := in.TemplateContainer(name)
 	if c == nil {
 		return nil
 	}
@@ -239,7 +239,7 @@ func Variables(in *Facts, name string) (all []meaning.Variable) {
 
 // Arguments returns the command and args of a container of the Job's template.
 func Arguments(in *Facts, name string) []string {
-	if c := in.templateContainer(name); c != nil {
+	if c := in.TemplateContainer(name); c != nil {
 		return slices.Concat(c.Command, c.Args)
 	}
 	return nil
@@ -247,7 +247,7 @@ func Arguments(in *Facts, name string) []string {
 
 // EnvSources returns the ConfigMaps and Secrets that a container of the Job's template has its environment from (envFrom).
 func EnvSources(in *Facts, name string) (all []string) {
-	c := in.templateContainer(name)
+	c := in.TemplateContainer(name)
 	if c == nil {
 		return nil
 	}
@@ -264,13 +264,13 @@ func EnvSources(in *Facts, name string) (all []string) {
 
 // HasSharedMemory reports whether a container of the Job's template has a volume at /dev/shm.
 func (in *Facts) HasSharedMemory(name string) bool {
-	c := in.templateContainer(name)
+	c := in.TemplateContainer(name)
 	return c != nil && slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return path.Clean(m.MountPath) == "/dev/shm" })
 }
 
 // Mounts returns the volumes of a container of the Job's template.
 func (in *Facts) Mounts(name string) (all []meaning.Mount) {
-	c := in.templateContainer(name)
+	c := in.TemplateContainer(name)
 	if c == nil {
 		return nil
 	}
@@ -321,7 +321,7 @@ func initsBefore(spec *corev1.PodSpec, container, volume string) (names []string
 
 // Image returns the image of a pod's container, or else of the container in the Job's template.
 func (in *Facts) Image(c *input.Container) string {
-	if of := in.templateContainer(c.Name); c.Image == "" && of != nil {
+	if of := in.TemplateContainer(c.Name); c.Image == "" && of != nil {
 		return of.Image
 	}
 	return c.Image
@@ -330,7 +330,7 @@ func (in *Facts) Image(c *input.Container) string {
 // MemoryLimit returns the memory limit of a pod's container, or else of the container in the Job's template. Its Value is
 // "" if there is none, or if it is unknown.
 func (in *Facts) MemoryLimit(c *input.Container) input.MemoryLimit {
-	template, of, limit := "", in.templateContainer(c.Name), c.Memory
+	template, of, limit := "", in.TemplateContainer(c.Name), c.Memory
 	if of != nil {
 		if memory, ok := of.Resources.Limits[corev1.ResourceMemory]; ok {
 			template = memory.String()

@@ -52,7 +52,7 @@ var servers = []*lazyregexp.Regexp{
 // ServersOf returns the servers that the command of a container of the Job's template asks for, as HOST or HOST:PORT, each
 // host once.
 func ServersOf(in *Facts, container string) (all []string) {
-	c := in.templateContainer(container)
+	c := in.TemplateContainer(container)
 	if c == nil {
 		return nil
 	}

@@ -145,6 +145,18 @@ func TestInitContainerIsExplainedByTheServersOfItsCommand(t *testing.T) {
 	}
 }
 
+// Requirements: CON-04
+func TestInitContainerThatFailsSilentlyIsExplainedByTheServersOfItsCommand(t *testing.T) {
+	crashes := explaintest.Restarted(explaintest.WaitsFor("wait", "CrashLoopBackOff"), 5, 1, time.Minute)
+	pod := explaintest.Containers(corev1.PodPending, []corev1.ContainerStatus{crashes}, []corev1.ContainerStatus{explaintest.WaitsFor("main", "PodInitializing")})
+	job := explaintest.JobOfPod(pod)
+	job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+	job.Spec.Template.Spec.InitContainers[0].Command = []string{"sh", "-c", "nc -z -w 3 db 5432"}
+	in := explaintest.InputOf(job, explaintest.PodOf("a", pod))
+	in.Logs = []input.LogTail{input.NewLogTail("a", "wait", nil, 10, true)}
+	explaintest.WantText(t, explaintest.Report(in), "its command asks for db:5432", "check whether db:5432 can be reached")
+}
+
 // Requirements: CLI-06
 func TestDeadlineThatIsOverDuringAPullNamesTheImage(t *testing.T) {
 	job := explaintest.JobWith(func(j *batchv1.Job) {

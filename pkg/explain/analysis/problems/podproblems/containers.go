@@ -181,6 +181,7 @@ func beforeMain(in *facts.Facts, pod *input.Pod) *explain.Problem {
 		p.Run.ProbeMessage = endings.LastOfProbe(in.Events, pod.Name, "startup")
 	case failing:
 		p.Kind, p.Run.RestartedBy, p.MayContinue = explain.ProblemCrashLoop, in.RestartedBy(&m.Container, false), !p.Run.Uncounted
+		p.Role.Servers = facts.ServersOf(in, m.Name)
 	case late:
 		p.Kind, p.Role.LostPolicy = explain.ProblemInitRunning, in.IsSidecar(&m.Container)
 		if !p.Role.LostPolicy {
