@@ -25,6 +25,15 @@ func TestJobSetIsReadOnce(t *testing.T) {
 			t.Errorf("%d Jobs: %+v, %v, %q", jobs, in, err, s.asked)
 		}
 	}
+	s.jobSets[0].SetNamespace("ns")
+	s.jobSets[0].SetLabels(map[string]string{"kueue.x-k8s.io/queue-name": "ml"}) // Without Jobs, only its Workload says what Kueue waits for.
+	s.workloads = map[string][]unstructured.Unstructured{"v1beta2": {workload("mine", map[string]any{"labels": map[string]any{"kueue.x-k8s.io/job-uid": "u1"}})}}
+	for jobs, requests := range []int{3, 1} {
+		s.asked = nil
+		if in, err := gather.JobSet(t.Context(), s.client(t), "ns", "train", jobs, noon); err != nil || (in.Workload != nil) != (jobs == 0) || len(s.asked) != requests {
+			t.Errorf("%d Jobs: %+v, %v, %q", jobs, in.Workload, err, s.asked)
+		}
+	}
 	if in, err := gather.JobSet(t.Context(), s.client(t), "ns", "other", 1, noon); err != nil || in.JobSet != nil {
 		t.Errorf("%+v, %v", in, err)
 	}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 )
@@ -38,13 +39,21 @@ func CronJob(ctx context.Context, client kube.Interface, namespace, name string,
 }
 
 // JobSet reads a JobSet with one request, and the events about it with another if it lacks Jobs; jobs is their number. A missing
-// permission, and events that cannot be read, are reported as Gaps; the JobSet is nil then, or if it does not exist while its Jobs do.
+// permission, and events that cannot be read, are reported as Gaps; the JobSet is nil then, or if it does not exist while its Jobs do. For a
+// suspended JobSet of Kueue without Jobs, it reads the Workload, too.
 func JobSet(ctx context.Context, client kube.Interface, namespace, name string, jobs int, now time.Time) (input.JobSet, error) {
 	in, err := jobSet(ctx, client, namespace, name, jobs, now)
 	if err != nil || in.JobSet == nil || jobs >= in.JobSet.Wanted() {
 		return in, err
 	}
 	in.Events, in.Gaps = ownerEvents(ctx, client, namespace, eventsOf("JobSet", name, in.JobSet.Metadata.UID))
+	if of := (&batchv1.Job{ObjectMeta: in.JobSet.Metadata, Spec: batchv1.JobSpec{Suspend: &in.JobSet.Spec.Suspend}}); jobs == 0 && kueue.Manages(of) {
+		if in.Workload, err = Workload(ctx, client, of); apierrors.IsForbidden(err) {
+			in.Gaps = append(in.Gaps, GapOf(namespace, "list", kueue.Workloads, err))
+		} else if err != nil {
+			return in, err
+		}
+	}
 	return in, ctx.Err()
 }
 

@@ -98,10 +98,15 @@ type Unusual struct {
 	ForeignFinalizers []string
 	// Disruption is the reason of the condition DisruptionTarget, if that is True.
 	Disruption, DisruptionMessage string
+	// EndedBy is the condition with which another controller than Kubernetes' own has ended a pod that failed; nil for others.
+	EndedBy *EndCondition
 	// Lineup holds the containers of a pod that has not ended, if one of them has ended, or if an init container is left; nil
 	// for other pods.
 	Lineup Lineup
 }
+
+// EndCondition is a condition about the end of a pod, which its reason and message explain.
+type EndCondition struct{ Type, Reason, Message string }
 
 // Container is a container of a pod that has ended, that waits, or that ended before it was restarted: a container that waits
 // after it ended may appear twice. Containers that only run are left out.

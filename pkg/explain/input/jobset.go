@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 )
 
@@ -30,7 +31,9 @@ type JobSet struct {
 	Dropped []DroppedField
 	// Jobs is the number of its Jobs.
 	Jobs int
-	Gaps []Gap
+	// Workload is that of Kueue for a suspended JobSet without Jobs, nil if there is none.
+	Workload *kueue.Workload
+	Gaps     []Gap
 }
 
 // JobSetObject has the fields of a JobSet that explanations use.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -52,7 +53,7 @@ var nothingUnusual Unusual
 const skipped = "SchedulingSkipped"
 
 func (u *Unusual) isEmpty() bool {
-	return u.DeletedAt.IsZero() && u.Message == "" && u.StatusReason == "" && u.Unschedulable == "" && u.Disruption == "" &&
+	return u.DeletedAt.IsZero() && u.Message == "" && u.StatusReason == "" && u.Unschedulable == "" && u.Disruption == "" && u.EndedBy == nil &&
 		u.DisruptionMessage == "" && len(u.Gates) == 0 && len(u.ForeignFinalizers) == 0 && len(u.Lineup) == 0
 }
 
@@ -111,6 +112,9 @@ func startOf(run *corev1.ContainerState) time.Time {
 	return time.Time{}
 }
 
+// aboutEnd matches the types of conditions with which other controllers end pods, such as TerminatedByKueue.
+var aboutEnd = lazyregexp.New(`(?i)terminat|evict|preempt|delet|kill`)
+
 func (u *Unusual) noteConditions(pod *corev1.Pod) {
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
@@ -119,6 +123,8 @@ func (u *Unusual) noteConditions(pod *corev1.Pod) {
 			u.Unschedulable, u.UnscheduledSince = CutText(cmp.Or(c.Message, c.Reason)), c.LastTransitionTime.Time
 		case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:
 			u.Disruption, u.DisruptionMessage = c.Reason, CutText(c.Message)
+		case pod.Status.Phase == corev1.PodFailed && c.Status == corev1.ConditionTrue && aboutEnd.MatchString(string(c.Type)):
+			u.EndedBy = &EndCondition{string(c.Type), c.Reason, CutText(c.Message)}
 		}
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 var (
@@ -53,7 +54,7 @@ func Explain(in input.JobSet, reports []explain.Report) explain.JobSetReport {
 			r.StillRun, r.TTLSeconds = stillRun(own), in.JobSet.Spec.TTLSeconds
 		}
 		if r.State == explain.JobSetSuspended {
-			r.Held = heldBy(own)
+			r.Held = heldBy(&in, own)
 		}
 	}
 	r.Sentence, r.Notes = words.JobSetText(&r, in.Now)
@@ -122,8 +123,13 @@ func stillRun(reports []*explain.Report) (names []string) {
 	return names
 }
 
-// heldBy returns why Kueue keeps the first of the Jobs suspended, which it admits together; nil if that is unknown.
-func heldBy(reports []*explain.Report) *explain.Suspension {
+// heldBy returns why Kueue keeps the first of the Jobs suspended, which it admits together, or a JobSet without Jobs; nil if that is unknown.
+func heldBy(in *input.JobSet, reports []*explain.Report) *explain.Suspension {
+	if in.Workload != nil {
+		if hold := kueue.HoldOf(in.Workload); hold != nil {
+			return &explain.Suspension{Queue: in.Workload.Queue, Hold: hold}
+		}
+	}
 	for _, r := range reports {
 		if p := lists.First(r.Problems, func(p *explain.Problem) bool { return p.Suspension.Hold != nil }); p != nil {
 			return &p.Suspension
@@ -159,6 +165,8 @@ func decide(r *explain.JobSetReport, in *input.JobSet, runs []explain.OwnedRun) 
 		return
 	}
 	switch {
+	case in.Workload != nil && kueue.HoldOf(in.Workload) != nil: // Its Jobs may run on another cluster.
+		r.State = explain.JobSetSuspended
 	case in.Jobs == 0 && (!set.Spec.Suspend || isIgnored(in)): // A suspended JobSet has Jobs, which are suspended, too.
 		decideWithoutJobs(r, in)
 	case set.Spec.Suspend:
@@ -341,8 +349,10 @@ func onStillRunning(r *explain.JobSetReport) []explain.Advice {
 func adviceOnState(r *explain.JobSetReport) []explain.Advice {
 	name := explain.ShellWord(r.Name)
 	switch {
-	case r.Held != nil: // The advice on its Jobs is about Kueue.
+	case r.Held != nil && r.Jobs > 0: // The advice on its Jobs is about Kueue.
 		return nil
+	case r.Held != nil:
+		return one(wording.Insert(r.Held.Hold.Advice(), "{recreate}", "create the JobSet again"), kubectl(r, "describe %s %s", kueue.Workloads, explain.ShellWord(r.Held.Hold.Workload)))
 	case len(r.Dropped) > 0 && r.Job == nil && r.State == explain.JobSetRunning:
 		return one(words.UpdateDefinition, "kubectl explain jobset."+explain.ShellWord(r.Dropped[0].Path))
 	case r.State == explain.JobSetSuspended && r.Queue != "":
@@ -355,6 +365,8 @@ func adviceOnState(r *explain.JobSetReport) []explain.Advice {
 		return append(adviceOnJob(r), one(words.AllowRestarts, kubectl(r, "get jobset %s -o yaml", name))...)
 	case r.State == explain.JobSetFailed:
 		return append(adviceOnJob(r), one(words.RecreateJobSet, "")...)
+	case r.State == explain.JobSetRunning && r.Job != nil && r.Job.FailedPods > 0 && ptr.Deref(r.MaxRestarts, 0) > 0:
+		return append(one(words.FailToRestart, ""), adviceOnJob(r)...)
 	case r.Job != nil && r.State != explain.JobSetJobsMissing && r.State != explain.JobSetCreationRefused:
 		return adviceOnJob(r)
 	}

@@ -70,10 +70,12 @@ func TestJobSetIsExplained(t *testing.T) {
 		untouched    bool
 		replicated   string
 		jobs         []explain.Report
+		workload     *kueue.Workload
 		event        *input.Event
 		state        explain.JobSetState
 		first, notes string
 		unsaid       string
+		advice       string
 		command      string
 	}{
 		"a failed Job, no policy": {
@@ -116,6 +118,19 @@ func TestJobSetIsExplained(t *testing.T) {
 		"suspended, with a queue": {
 			spec: `"suspend": true`, labels: `"kueue.x-k8s.io/queue-name": "ml"`, state: explain.JobSetSuspended,
 			first: "JobSet train is suspended (spec.suspend)", command: "kubectl get workloads.kueue.x-k8s.io -n ns",
+		},
+		"suspended by Kueue, without Jobs and a status": {
+			spec: `"suspend": true, "replicatedJobs": [{"name": "a"}]`, labels: `"kueue.x-k8s.io/queue-name": "ml"`, untouched: true, state: explain.JobSetSuspended,
+			workload: &kueue.Workload{
+				Name: "jobset-train-1", Queue: "ml", Checks: []kueue.AdmissionCheck{{Name: "multikueue", State: "Pending"}},
+				Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "True"}},
+			},
+			first: "Kueue has reserved quota for JobSet train (queue ml) and waits for admission check multikueue (Pending).", unsaid: "does not act",
+			command: "kubectl describe workloads.kueue.x-k8s.io jobset-train-1 -n ns",
+		},
+		"a pod that its Job replaced": {
+			spec: `"failurePolicy": {"maxRestarts": 3}, "replicatedJobs": [{"name": "a"}]`, jobs: []explain.Report{job("train-a-0", retrying)}, state: explain.JobSetRunning,
+			first: "JobSet train is running: 0 of its 1 Job succeeded; its Job train-a-0 has 1 failed pod: ", advice: "restarts its Jobs only when one of them fails",
 		},
 		"suspended, without Jobs and a status": {
 			spec: `"suspend": true, "replicatedJobs": [{"name": "a"}, {"name": "b", "replicas": 2}]`, untouched: true, state: explain.JobSetNoJobs,
@@ -181,7 +196,7 @@ func TestJobSetIsExplained(t *testing.T) {
 			state: explain.JobSetCreationRefused, first: "JobSet train cannot create its Jobs: ResourceQuota objects is exhausted", command: "kubectl describe resourcequota objects -n ns",
 		},
 	} {
-		in := input.JobSet{Now: noon, Namespace: "ns", Name: "train", Jobs: len(tc.jobs)}
+		in := input.JobSet{Now: noon, Namespace: "ns", Name: "train", Jobs: len(tc.jobs), Workload: tc.workload}
 		status := `{"restarts": 3, "conditions": [` + tc.status + `], "replicatedJobsStatus": [` + tc.replicated + `]}`
 		if tc.untouched {
 			status = "{}"
@@ -192,11 +207,11 @@ func TestJobSetIsExplained(t *testing.T) {
 			in.Events = []input.Event{*tc.event}
 		}
 		r := jobset.Explain(in, tc.jobs)
-		command := ""
+		advice, command := "", ""
 		if len(r.Advice) > 0 {
-			command = r.Advice[0].Command
+			advice, command = r.Advice[0].Text, r.Advice[0].Command
 		}
-		if r.State != tc.state || !strings.HasPrefix(r.Sentence, tc.first) || !strings.Contains(strings.Join(r.Notes, " "), tc.notes) || command != tc.command || tc.unsaid != "" && strings.Contains(r.Sentence+strings.Join(r.Notes, " "), tc.unsaid) {
+		if !strings.Contains(advice, tc.advice) || r.State != tc.state || !strings.HasPrefix(r.Sentence, tc.first) || !strings.Contains(strings.Join(r.Notes, " "), tc.notes) || command != tc.command || tc.unsaid != "" && strings.Contains(r.Sentence+strings.Join(r.Notes, " "), tc.unsaid) {
 			t.Errorf("%s: %s, %q %q, %s", name, r.State, r.Sentence, r.Notes, command)
 		}
 		if utf8.RuneCountInString(r.Sentence) > 160 {

@@ -12,6 +12,8 @@ type ask struct {
 // asks are the phrases, those that say more first.
 var asks = []ask{
 	{lazyregexp.New(`(?i)(user (?:that|who) owns|owner id of \S+: \w+|web server user: \w+)`), "run container {container}{user} as the user who owns the files, whose ID its log may have: set runAsUser of the securityContext"},
+	{lazyregexp.New(`(?i)(\balready (?:been )?(?:initiali[sz]ed|bootstrapped|set up|migrated|applied)\b)`), "let the Job succeed if that is what it is for, as nothing is left to do (delete it, or use an option of the program that accepts it); if not, remove what an earlier run or installation has left, such as its volumes"},
+	{lazyregexp.New(`(?i)(mutually exclusive|cannot specify different|cannot be (?:used|combined|specified|given|set) (?:together|in combination|at the same time|with)|conflicting (?:options?|settings|values))`), "give the program only one of the two that contradict each other"},
 	{lazyregexp.New(`field (\S+) not found in type`), "leave out or rename {1} in {configuration}: the program in image {image} has no such option"},
 	{lazyregexp.New(`(?i)(thresholds? on metrics? .* crossed|some thresholds have failed)`), "find out why the system that it tests is slower, or fails more often, than the thresholds allow, or correct them in {configuration}"},
 	{finding, "correct what the program found, or have it accept that by {limit}: it works, and exits with an error because of its findings"},

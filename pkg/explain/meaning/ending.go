@@ -39,6 +39,7 @@ const (
 	EndNodeShutdown EndKind = "NodeShutdown"  // the node shut down
 	EndPodDeadline  EndKind = "PodDeadline"   // activeDeadlineSeconds of the pod itself
 	EndDisrupted    EndKind = "Disrupted"     // another reason of the condition DisruptionTarget
+	EndMarked       EndKind = "Marked"        // a condition of another controller, such as Kueue
 )
 
 // Components that end pods.
@@ -48,7 +49,14 @@ const (
 	ByKarpenter         = "karpenter"
 	ByClusterAutoscaler = "cluster-autoscaler"
 	ByDescheduler       = "descheduler"
+	ByKueue             = "kueue"
 )
+
+// unplaceable is the reason with which Kueue ends a pod that the node of its topology assignment cannot take.
+const unplaceable = "UnschedulableOnAssignedNode"
+
+// RepairPlace is advice on pods whose nodes Kueue has chosen.
+const RepairPlace = "make the node that Kueue has chosen for the pod take it (repair it, or have the pods tolerate its taint), or have Kueue place the pods again: delete its Workload, which ends all pods of the Job"
 
 // endRow is one kind of end, or the part of it that one component causes.
 type endRow struct {
@@ -169,6 +177,20 @@ var endings = []endRow{
 		kind: EndDisrupted, isDisruption: true,
 		brief: "disrupted: {reason}", text: "Pod was disrupted ({reason})",
 	},
+	{
+		kind: EndMarked, by: ByKueue,
+		brief: "ended: {reason}", text: "Pod was ended by Kueue ({reason})",
+		advice: func(e *Ending, _ string) string {
+			if e.Reason == unplaceable {
+				return RepairPlace
+			}
+			return ""
+		},
+	},
+	{
+		kind:  EndMarked,
+		brief: "ended: {reason}", text: "Pod was ended ({reason})",
+	},
 }
 
 const (
@@ -234,6 +256,15 @@ func OfStatus(reason, message string, ran bool) (Ending, string) {
 		return Ending{}, ""
 	}
 	return end, message
+}
+
+// OfCondition returns the end that a condition of another controller describes.
+func OfCondition(kind, reason, message string) (Ending, string) {
+	end := Ending{Kind: EndMarked, Reason: cmp.Or(reason, kind)}
+	if strings.Contains(strings.ToLower(kind+message), ByKueue) {
+		end.By = ByKueue
+	}
+	return end, strings.TrimSpace(message)
 }
 
 // OfDisruption returns the end that the reason and the message of the condition DisruptionTarget describe.

@@ -19,6 +19,8 @@ var (
 	exact = lazyregexp.New("(?:^|[\\s'\"(=])(?:--[a-z]|-[A-Z])[\\w-]+|\\b[A-Z]{2,}_[A-Z0-9_]+\\b|`[^`]*[ =][^`]*`|'[\\w./-]+ [^']+'|\\b(?:run|use|call|execute)(?:: | \\$ )")
 	// definite matches the verbs of what a reader can do at once, besides what is exact.
 	definite = lazyregexp.New(`(?i:\b(?:set|specify|provide|supply|install|enable|disable|mount|grant|upgrade|create|increas\w+|decreas\w+|reduc\w+|lower\w*|raise|remove|delete|rename)\b)`)
+	// reports matches what looks like an order, and reports what failed.
+	reports = lazyregexp.New(`^\w+: .*\bfailed\b`)
 	// labeled matches the label of advice, which needs no verb that changes something.
 	labeled = lazyregexp.New(`^(?i:hint|suggestion|solution|remedy|resolution): `)
 	// idle matches advice on reading or reporting, and deprecated what is no error yet.
@@ -69,7 +71,8 @@ func hintsIn(sentence string) (all []string) {
 				clause = inside
 			}
 			clause = strings.Trim(clause, " -,:(*")
-			if !idle.MatchString(clause) && (exact.MatchString(clause) || pattern == hint && definite.MatchString(clause)) {
+			isReport := pattern == order && reports.MatchString(clause)
+			if !isReport && !idle.MatchString(clause) && (exact.MatchString(clause) || pattern == hint && definite.MatchString(clause)) {
 				all = append(all, clause)
 			}
 		}

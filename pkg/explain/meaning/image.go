@@ -19,6 +19,7 @@ const (
 	ShortName          TroubleKind = "ShortName"          // the image's name has no registry, and the node does not choose one
 	NotOnNode          TroubleKind = "NotOnNode"          // the image is not on the node, and imagePullPolicy is Never
 	Unreachable        TroubleKind = "Unreachable"        // the registry does not answer
+	RegistryNoDNS      TroubleKind = "RegistryNoDNS"      // no name server answers for the host name of the registry
 	RegistryUnknown    TroubleKind = "RegistryUnknown"    // the host name of the registry has no address
 	RegistryOfService  TroubleKind = "RegistryOfService"  // the registry is named as a Service, which nodes do not know
 	ProxyDown          TroubleKind = "ProxyDown"          // the proxy of the node does not answer
@@ -222,7 +223,7 @@ var images = []row[TroubleKind]{
 		kind: Unreachable,
 		patterns: re(`(?:"https?://(?P<name>[^/"]+)/[^"]*".*?)?(?P<detail>dial tcp \S+ (?:connect: )?[a-z/ ]+)$`, `no such host|in name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|`+
 			`TLS handshake timeout|connection reset|context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`),
-		yieldsTo: []TroubleKind{ProxyDown, RegistryTLS, RegistryExpired, RegistryPlain, RegistryUnknown, RegistryOfService},
+		yieldsTo: []TroubleKind{ProxyDown, RegistryTLS, RegistryExpired, RegistryPlain, RegistryUnknown, RegistryNoDNS, RegistryOfService},
 		keepsEnd: true,
 		brief:    "registry unreachable",
 		text:     "cannot be pulled: its registry{in brackets} cannot be reached",
@@ -231,10 +232,18 @@ var images = []row[TroubleKind]{
 	{
 		kind:     RegistryUnknown,
 		patterns: re(`lookup (?P<name>\S+?)(?: on \S+)?: `),
-		yieldsTo: []TroubleKind{RegistryOfService, ProxyDown},
+		yieldsTo: []TroubleKind{RegistryOfService, ProxyDown, RegistryNoDNS},
 		brief:    "unknown registry",
 		text:     "cannot be pulled: the host name of its registry, {name}, cannot be resolved on the node",
 		advice:   "correct the name of the registry, or the DNS of {node}, which does not use that of the cluster: names of Services do not work there" + retried,
+	},
+	{
+		kind:     RegistryNoDNS,
+		patterns: re(`lookup \S+ on (?P<name>\S+?)(?::53)?: (?:read udp \S+: |dial udp \S+: )?(?:read: |connect: )?(?:i/o timeout|connection refused|network is unreachable|no route to host)`),
+		yieldsTo: []TroubleKind{RegistryOfService},
+		brief:    "no DNS on the node",
+		text:     "cannot be pulled: name server {name} does not answer",
+		advice:   "check the DNS of {node}: the name server in its /etc/resolv.conf has to run, and the node to reach it" + retried,
 	},
 	{
 		kind:     RegistryOfService,

@@ -400,10 +400,16 @@ var (
 	overcome = lazyregexp.New(`(?i)\bretr(?:y|ies|ying)\b|\b(?:try|trying) again\b|\battempt\b`)
 )
 
-// ErrorAtEnd returns the ErrorIn a log after which the program did nothing else, and reports whether the program called that a success; "" if
-// there is none.
+// warned matches a record with an error, whatever its level.
+var warned = lazyregexp.New(`[,{ ]"?err(?:or)?"?[=:] ?"`)
+
+// ErrorAtEnd returns the ErrorIn a log after which the program did nothing else, or the error of a warning that is the last line, and reports
+// whether the program called that a success; "" if there is none.
 func ErrorAtEnd(raw []string) (words string, boasts bool) {
 	lines := linesOf(raw)
+	if i := len(raw) - 1; i >= 0 && lines.at(i).kind == lineMurmur && warned.MatchString(raw[i]) && !harmless.MatchString(lines.at(i).text) {
+		return lines.words(i), false
+	}
 	for i := len(raw) - 1; i >= 0 && lines.at(i).kind != lineAlarm; i-- {
 		line := lines.at(i)
 		isBoast := boast.MatchString(line.text)

@@ -186,7 +186,7 @@ func readLine(raw string) *logLine {
 		text, severity, line.indented = written(raw)
 		line.text = strings.TrimLeft(strings.TrimSpace(text), ": ")
 	}
-	line.text = childOutput.ReplaceAllString(line.text, "$1")
+	line.text = badResponse.ReplaceAllString(childOutput.ReplaceAllString(line.text, "$1"), "$1")
 	line.text = failedSQL.ReplaceAllString(rejectedPush.ReplaceAllString(line.text, "push of $1 rejected: $2"), "")
 	if value := quotedPair.Group(line.text); value != "" {
 		line.text = value
@@ -261,9 +261,10 @@ var (
 	glog = lazyregexp.New(`^([IWEF]) \S+\.(?:cc|cpp|cu|h):\d+\] `)
 	// quotedPair matches the message in an object of JSON in several lines, or in a page of HTML.
 	quotedPair = lazyregexp.New(`^"(?:msg|message|error|reason|detail|error_description|errorMessage)" ?: ?"([^"].*)",?$|<(?:title|h1)>([45]\d\d [^<]+)<`)
-	// failedSQL matches what Liquibase writes after an error, rejectedPush what git writes about a branch, and childOutput the output of a
+	// badResponse matches an answer as clients of Rancher and Longhorn write it. failedSQL matches what Liquibase writes after an error, rejectedPush what git writes about a branch, and childOutput the output of a
 	// command that failed, with what reports it.
 	childOutput  = lazyregexp.New(`^.*\bexit (?:status|code) \d+:? "(\w.*?)(?:\\n|\s)*"$`)
+	badResponse  = lazyregexp.New(`Bad response statusCode \[\d+\]\. Status \[[^\]]*\]\. Body: \[.*?message=(.*)\] from \[\S*\]`)
 	failedSQL    = lazyregexp.New(` \[Failed SQL: .*$`)
 	rejectedPush = lazyregexp.New(`^! \[(?:remote )?rejected\] +(\S+) -> \S+ \((.*)\)$`)
 	// entry matches a line of a list of names and values.

@@ -136,13 +136,12 @@ var startErrors = []errorRow{
 		patterns: []errorPattern{
 			{"executable file", lazyregexp.New("(?i)exec: \\\\*\"([^\"\\\\]+)\\\\*\": executable file not found|executable file `([^`]+)` not found"), nil},
 			{"no such file", lazyregexp.New(`(?i)\bexec: \\*"([^"\\]+)\\*": (?:stat .+: )?no such file or directory`), nil},
-			{"no such file", lazyregexp.New("(?i)\\bexec(?: container process)?(?: \\(missing dynamic library\\?\\))? [`\"]?(/[^\\s:`\"]+)[`\"]?: no such file or directory"), nil},
+			{"command not found", lazyregexp.New(`(?i)\bcommand not found: (\S+)`), nil}, // zsh, Bundler
 			{"command not found", lazyregexp.New(`(?i)([^\s:]+): command not found`), nil},
 			{"not found", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): not found$`), shell},
 			{"bad interpreter", lazyregexp.New(`(?i)([^\s:]+): bad interpreter: no such file`), shell},
 			{"no such file", lazyregexp.New(`(?i)\benv: (?:can't execute )?['‘"]?([^\s'’":]+)['’"]?: no such file`), shell},
 			{"no such file", lazyregexp.New(`(?i)^\S*sh: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): no such file`), shell},
-			{"no such file", lazyregexp.New(`(?i)\bexec (/\S+) failed: no such file or directory`), nil},
 			{"not found", lazyregexp.New(`(?:^|[\s'"‘])((?:/[\w.-]+)*/s?bin/[\w.+-]+)['"’]? (?:is |was )?not found\.?$`), nil},
 			{"open", lazyregexp.New(`(?i)\b(?:can't|cannot) open (?:file )?['‘"]?([^\s'’":]+)['’"]?: (?:\[errno 2\] )?no such file`), []int32{2, 127}},
 		},
@@ -155,10 +154,12 @@ var startErrors = []errorRow{
 		kind: ErrorInterpreterMissing,
 		patterns: []errorPattern{
 			{"no such file", lazyregexp.New(`(?i)\bexec user process caused:? "?no such file or directory`), nil},
+			{"no such file", lazyregexp.New("(?i)\\bexec(?: container process)?(?: \\(missing dynamic library\\?\\))? [`\"]?(/[^\\s:`\"]+)[`\"]?: no such file or directory"), nil},
+			{"no such file", lazyregexp.New(`(?i)\bexec (/\S+) failed: no such file or directory`), nil},
 		},
 		brief:  "interpreter not found",
-		text:   "it cannot be run: the interpreter of its script (as with CRLF line ends) or the loader of its program is missing",
-		advice: "save the script that container {container} starts with the line ends of Unix (LF) and build image {image} again, or use an image with the interpreter that its first line names; a program needs an image with its C library, or to be built without one (static)",
+		text:   "{%s, or the loader or interpreter that it needs, does not exist in the container|it cannot be run: the interpreter of its script (as with CRLF line ends) or the loader of its program is missing}",
+		advise: loaderAdvice,
 	},
 	{
 		kind: ErrorNotExecutable,
@@ -316,6 +317,11 @@ func knownIn(code int32, line string) *KnownError {
 	}
 	if strings.HasPrefix(line, "warning ") { // Yarn goes on.
 		return nil
+	}
+	if text, _, is := structured(line); is && strings.HasPrefix(line, "{") {
+		if known := cmp.Or(knownError(code, text, startErrors), knownError(code, text, programErrors)); known != nil {
+			return known
+		}
 	}
 	return cmp.Or(knownError(code, line, startErrors), knownError(code, line, programErrors))
 }

@@ -42,6 +42,19 @@ func hasWindowsEnd(command string) bool {
 	return strings.HasSuffix(command, `\r`) || strings.HasSuffix(command, "^M")
 }
 
+// loaderAdvice returns advice on a command that the kernel does not find, or whose loader or interpreter it does not find.
+func loaderAdvice(e *KnownError, c Container) string {
+	if e.Subject == "" {
+		return fmt.Sprintf("save the script that container %s starts with the line ends of Unix (LF) and build image %s again, or use an image with the interpreter that its first line names; a program needs an image with its C library, or to be built without one (static)",
+			c.Name, c.Image)
+	}
+	advice := notFoundAdvice(e, c)
+	if m := mountOf(e.Subject, c.Mounts); m != nil {
+		return fmt.Sprintf("if volume %s has it, run it in an image that has its loader, as that of another C library, or its interpreter, which %s lacks; otherwise, %s", m.Volume, c.Image, advice)
+	}
+	return advice
+}
+
 // notFoundAdvice returns advice on a command that the container does not have.
 func notFoundAdvice(e *KnownError, c Container) string {
 	switch {

@@ -178,7 +178,7 @@ var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
 		patterns: re(`"(?P<name>\w+)" already has an IP address different from (?P<detail>[0-9a-f.:/]+)`),
 		complete: true,
 		brief:    "bridge {name}",
-		text:     "bridge {name} of its node does not have the address {detail}, as the node's range of pod addresses has changed",
+		text:     "network bridge {name} of its node lacks address {detail}, as the node's range for pods has changed",
 		advice:   "delete the bridge on {node} (ip link delete {name}), and the network plugin creates it again; a restart of {node} does that, too",
 	},
 	{

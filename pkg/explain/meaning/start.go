@@ -196,7 +196,7 @@ var setupErrors = []errorRow{
 		},
 		brief:  "GPU driver",
 		text:   "GPU setup on its node failed{: %s|}",
-		advice: "check GPU driver, container toolkit and device plugin on the node, or have the pod run on another one",
+		advice: "check GPU driver, container toolkit, and device plugin (or DRA driver) on the node, and that the container runtime finds what they wrote for it (CDI: nvidia-ctk cdi list), or have the pod run on another one",
 	},
 	{
 		kind: ErrorRuntimeHook,

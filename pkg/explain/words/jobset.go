@@ -220,6 +220,7 @@ const (
 	ReadLogOfJobSets      = "find the error in the log of the JobSet controller (here as its manifests install it)"
 	ChangeJobSet          = "to change a template in spec.replicatedJobs, create the JobSet again, as its templates cannot be changed"
 	RecreateJobSet        = "once the cause is resolved, create the JobSet again: it does not run again by itself, and its templates cannot be changed"
+	FailToRestart         = "the JobSet restarts its Jobs only when one of them fails, and this one replaces its pods: to have each failed pod restart the JobSet, create it with backoffLimit: 0 in that replicatedJob"
 	AllowRestarts         = RecreateJobSet + "; with failurePolicy.maxRestarts, it starts all its Jobs again after a failure"
 )
 

@@ -84,7 +84,10 @@ func problemOfRun(p *explain.Problem, now time.Time) (cause, aside string) {
 		return "", "" // The owner is the one whose report this is for.
 	}
 	short := *p
-	if p.Kind == explain.ProblemContainerEnded && p.Count <= 1 {
+	if p.Kind == explain.ProblemContainerFailed && crashLoopQuote(p, now).message == "" {
+		short.Kind = explain.ProblemContainerEnded // What keeps the pod from ending says most.
+	}
+	if short.Kind == explain.ProblemContainerEnded && p.Count <= 1 {
 		short.Pods = nil // The name of the pod has no room.
 	}
 	isLong := p.Kind == explain.ProblemImagePull && utf8.RuneCountInString(imageText(&short, now)) > roomAtOwner
@@ -190,5 +193,8 @@ func withCause(cause string, texts ...string) (clauses []string, used int) {
 	if strings.HasSuffix(cause, short[strings.LastIndexByte(short, ' ')+1:]) && 8*len(short) >= 7*len(cause) {
 		return []string{start + short}, len(texts) - 1
 	}
-	return []string{UpperFirst(wording.Shorten(cause, maxSentence-1)), texts[0]}, 0
+	if short = wording.Shorten(cause, maxSentence-1); strings.Count(short, "“") < strings.Count(short, "”") {
+		short = strings.Replace(short, "”", "", 1) // The quotation began in what is cut.
+	}
+	return []string{UpperFirst(short), texts[0]}, 0
 }

@@ -46,12 +46,17 @@ func (q quotation) placed(text string, most int) string {
 
 // plainly returns a message after a colon.
 func plainly(message string) quotation {
-	return quotation{message: message, before: ": ", most: maxUnquoted}
+	return quotation{message: shortDigests(message), before: ": ", most: maxUnquoted}
 }
+
+// digest matches a hash after its beginning, which suffices to recognize it.
+var digest = lazyregexp.New(`\b((?:sha\d+:)?[0-9a-f]{12})[0-9a-f]{20,}\b`)
+
+func shortDigests(message string) string { return digest.ReplaceAllString(message, "$1…") }
 
 // output returns a line of a program after a colon.
 func output(line string) quotation {
-	return quotation{message: line, before: ": ", most: maxUnquoted, isOutput: true}
+	return quotation{message: shortDigests(line), before: ": ", most: maxUnquoted, isOutput: true}
 }
 
 // logLine returns a line of a log, with what it is if it is no error, after a comma or, as a program's output, after a colon.
@@ -77,7 +82,7 @@ func logLine(line string, sign meaning.LineSign, isOutput bool) quotation {
 
 // inQuotes returns a message in quotes.
 func inQuotes(before, message string) quotation {
-	return quotation{message: message, before: before + "“", after: "”", most: maxQuoted}
+	return quotation{message: shortDigests(message), before: before + "“", after: "”", most: maxQuoted}
 }
 
 // meant returns the meaning of an error, or else the message in quotes.

@@ -1,8 +1,10 @@
 package words
 
 import (
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
@@ -51,9 +53,13 @@ func warned(p *explain.Problem) *meaning.Claim {
 	return nil
 }
 
-// unfitsText returns the reasons as clauses about nodes.
+// unfitsText returns the reasons as clauses about nodes, as many as have room in a sentence.
 func unfitsText(p *explain.Problem) string {
-	return atMostUnfits(meaning.Sentences(p.Scheduling.Unfit, p.Start.Claims, "node", "nodes"))
+	parts, most := meaning.Sentences(p.Scheduling.Unfit, p.Start.Claims, "node", "nodes"), maxUnfits
+	for most > 1 && utf8.RuneCountInString(atMost(most, parts)) > room(stalled+noNode+": ") {
+		most--
+	}
+	return atMost(most, parts)
 }
 
 func unfitsBriefly(p *explain.Problem, _ time.Time) string {
@@ -61,14 +67,15 @@ func unfitsBriefly(p *explain.Problem, _ time.Time) string {
 	for i := range p.Scheduling.Unfit {
 		parts = append(parts, p.Scheduling.Unfit[i].Brief(p.Start.Claims))
 	}
-	return atMostUnfits(parts)
+	return atMost(maxUnfits, parts)
 }
 
-func atMostUnfits(parts []string) string {
-	if n := len(parts) - maxUnfits; n > 0 {
-		parts = append(parts[:maxUnfits], wording.Plural(int32(n), "other reason", "other reasons"))
+// atMost returns so many of the reasons, and the number of the others.
+func atMost(most int, reasons []string) string {
+	if n := len(reasons) - most; n > 0 {
+		reasons = append(slices.Clone(reasons[:most]), wording.Plural(int32(n), "other reason", "other reasons"))
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(reasons, ", ")
 }
 
 func claimName(name string) string {

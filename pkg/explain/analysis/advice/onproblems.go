@@ -323,6 +323,9 @@ func onRefusal(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice 
 	if p.Refusal.WaitsForLeader() && !p.Blocks {
 		return nil
 	}
+	if p.Refusal.WaitsForLeader() && !in.Indexed() {
+		return advise(words.IndexTheFollowers, "")
+	}
 	text, command := p.Refusal.Advice(shellWord(in.Job.Namespace))
 	return advise(text, cmp.Or(command, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", jobWord(in.Job))))
 }

@@ -36,7 +36,9 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 		}
 	}
 	isFull := slices.ContainsFunc(p.Scheduling.Unfit, func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitResource })
-	if queue := in.Job.Labels[kueue.QueueLabel]; queue != "" && isFull {
+	if kueue.Places(in.Job) {
+		out = append(advise(meaning.RepairPlace, kubectl(in.Job, "get workloads.kueue.x-k8s.io")), out...)
+	} else if queue := in.Job.Labels[kueue.QueueLabel]; queue != "" && isFull {
 		out = append(out, advise(fmt.Sprintf(words.KueueAdmitted, queue), "")...)
 	}
 	if len(out) == 0 {

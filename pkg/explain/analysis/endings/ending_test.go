@@ -115,6 +115,25 @@ func TestPodsOwnMessageIsTheCause(t *testing.T) {
 	}
 }
 
+// A condition with which another controller ended a pod explains it, unless a container has ended.
+//
+// Requirements: CLI-16
+func TestConditionOfAnotherControllerIsTheCause(t *testing.T) {
+	for _, tc := range []struct{ kind, reason, message, first string }{
+		{"TerminatedByKueue", "UnschedulableOnAssignedNode", "due to node taint", "pod was ended by Kueue (UnschedulableOnAssignedNode): “due to node taint”"},
+		{"EvictedBy", "", "the quota was reclaimed", "pod was ended (EvictedBy): “the quota was reclaimed”"},
+	} {
+		marked := func(p *corev1.Pod) {
+			p.Status.Phase = corev1.PodFailed
+			p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodConditionType(tc.kind), Status: corev1.ConditionTrue, Reason: tc.reason, Message: tc.message})
+		}
+		r := explaintest.WantFirst(t, explaintest.FailedOnce(explaintest.PodOf("a", marked)), tc.first)
+		explaintest.WantWithout(t, r, "no container shows why")
+		f := explaintest.FailedOnce(explaintest.PodOf("a", func(p *corev1.Pod) { explaintest.Exits(3, "Error", 11*time.Minute)(p); marked(p) }))
+		explaintest.WantWithout(t, explaintest.WantFirst(t, f, "container main exited with code 3"), "was ended")
+	}
+}
+
 // A message that only names the check of the kubelet is explained; nothing is to be fixed if another pod did the work.
 //
 // Requirements: CLI-17

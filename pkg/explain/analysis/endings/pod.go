@@ -27,6 +27,8 @@ func OfPod(p *input.Pod, events map[string]PodEnd) PodEnd {
 			w.By, w.Message = event.By, event.Message
 		}
 		return w
+	case p.EndedBy != nil && !slices.ContainsFunc(p.Containers, func(c input.Container) bool { return c.Ended }):
+		return podEnd(meaning.OfCondition(p.EndedBy.Type, p.EndedBy.Reason, p.EndedBy.Message))
 	case event.Kind == meaning.EndProbe, event.Kind == meaning.EndPostStart:
 		failed := func(c input.Container) bool {
 			return c.Name == event.Container && c.Ended && !c.Before && c.ExitCode != 0
@@ -144,6 +146,8 @@ func (w PodEnd) Fits(f *cause.Failure) bool {
 		return false
 	case meaning.EndProbe, meaning.EndPostStart:
 		return f.Container == w.Container
+	case meaning.EndMarked:
+		return f.Container == ""
 	case meaning.EndRejected:
 		return f.Container == "" && f.PodReason == w.Reason
 	}

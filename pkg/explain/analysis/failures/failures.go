@@ -131,7 +131,7 @@ func collect(in *facts.Facts, o explain.Options) []Failure {
 	known := map[Kind]*Kind{} // by Kinds without Text, which is made once
 	all := make([]Failure, 0, int(in.FailedPods)+len(in.Terminating))
 	for _, p := range in.Pods {
-		counts := !p.IsTerminal() && (recorded[p.UID] || in.Uncounted[p.UID] == corev1.PodFailed)
+		counts := !p.IsTerminal() && (recorded[p.UID] || in.Uncounted[p.UID] == corev1.PodFailed || wasCounted(in, p))
 		if !o.HasPod(p) || p.Phase != corev1.PodFailed && !counts {
 			continue
 		}
@@ -147,6 +147,11 @@ func collect(in *facts.Facts, o explain.Options) []Failure {
 		all = append(all, Failure{Pod: p, Match: match, Kind: known[key], Consequence: IsConsequence(in, p)})
 	}
 	return all
+}
+
+// wasCounted reports whether the status of an open Job counts a pod as failed that still terminates: the controller has removed its finalizer.
+func wasCounted(in *facts.Facts, p *input.Pod) bool {
+	return p.Deleting && !p.Finalizer && !in.Decision.Decided() && jobspec.PodReplacementPolicy(in.Spec) != batchv1.Failed && in.Job.Status.Failed > in.FailedPods
 }
 
 // IsConsequence reports whether the pod ended, or will end, because it was deleted after the outcome of the Job was decided.
