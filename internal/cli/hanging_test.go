@@ -148,7 +148,6 @@ func isReported(errOut string) bool {
 }
 
 // A check of a permission that gets no answer is left out, and the creation has a limit of its own.
-//
 // Requirements: CLI-70, RUN-14
 func TestRunOnASilentServer(t *testing.T) {
 	h := hang(t, "run -f FILE", 0)
@@ -161,7 +160,6 @@ func TestRunOnASilentServer(t *testing.T) {
 }
 
 // A verb that follows Jobs reports in one way that the API server is silent, also if its first request hangs.
-//
 // Requirements: CLI-07, CLI-70
 func TestASilentServerIsReportedOnceWhenFollowingBegins(t *testing.T) {
 	for _, args := range []string{"wait train", "status -w"} {

@@ -186,7 +186,6 @@ func (a *alarm) Write(p []byte) (int, error) {
 }
 
 // Every verb that writes Jobs is tried with lost answers, conflicts, without permission, and with Ctrl-C, at each of its writes.
-//
 // Requirements: CLI-81, RTY-27, RTY-47, RTY-48, RUN-19, RUN-20, CLN-04, CLN-05
 func TestFaultsAtEachWrite(t *testing.T) {
 	// Without an answer, a creation is looked for by its ID, and a deletion and a change are repeated.

@@ -112,7 +112,6 @@ func TestWatchesAndFollowedLogsHaveNoLimit(t *testing.T) {
 }
 
 // A long response is not cut off, and time counts only while it is read.
-//
 // Requirements: CLI-70
 func TestLimitIsForEachPartOfAResponse(t *testing.T) {
 	w := newWorld()

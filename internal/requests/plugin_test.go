@@ -17,7 +17,6 @@ import (
 
 // The plugin waits, as for a login, until the notice is printed. Then the request is sent with its token, and there is nothing
 // left to report.
-//
 // Requirements: CLI-70
 func TestACredentialPluginThatWaitsIsReported(t *testing.T) {
 	login := filepath.Join(t.TempDir(), "login")

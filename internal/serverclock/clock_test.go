@@ -52,7 +52,6 @@ func TestClockFollowsTheAnswers(t *testing.T) {
 }
 
 // A slow response does not undo the precision gained from a quick one, and a corrected local clock is followed.
-//
 // Requirements: CLI-11
 func TestClockKeepsTheBestAnswer(t *testing.T) {
 	server := time.Date(2026, 3, 1, 12, 0, 0, 500e6, time.UTC)
@@ -79,7 +78,6 @@ func TestClockKeepsTheBestAnswer(t *testing.T) {
 }
 
 // The Date header of a real Go server can be parsed.
-//
 // Requirements: CLI-11
 func TestClockReadsRealAnswers(t *testing.T) {
 	api := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))

@@ -53,7 +53,6 @@ func TestTrustOnlyOwnJobs(t *testing.T) {
 
 // The watch delivers a failure before the next sync sees it. Once the pod is released, the failure is forgotten after the
 // hold.
-//
 // Requirements: JOB-53, BLI-26
 func TestFailuresKeepTheTimeOfTheirFirstSight(t *testing.T) {
 	clock := testclock.NewFakeClock(time.Unix(1_000_000, 0))

@@ -625,7 +625,6 @@ func TestIndexesInALongBackOffTakeNoPlaceFromOthers(t *testing.T) {
 }
 
 // While others have the place of an index, its last failure is in no status.
-//
 // Requirements: BLI-24
 func TestIndexesKeepTheirPlaceAfterTheirFirstThreeFailures(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -654,7 +653,6 @@ func TestIndexesKeepTheirPlaceAfterTheirFirstThreeFailures(t *testing.T) {
 }
 
 // Indexes that keep their places do not use up what one plan may create.
-//
 // Requirements: BLI-24
 func TestKeptPlacesDoNotDelayManyOtherIndexes(t *testing.T) {
 	o := observeJob(indexed(9, 6), perIndex(5)).

@@ -56,7 +56,6 @@ func TestDamagedRetryRunsNothing(t *testing.T) {
 
 // A retry that is scaled up runs the indexes it has gained; a retry that is scaled down and up again keeps the indexes
 // it left out.
-//
 // Requirements: RTY-08, RTY-25
 func TestScaledRetryRunsItsNewIndexes(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -82,7 +81,6 @@ func TestScaledRetryRunsItsNewIndexes(t *testing.T) {
 
 // The first status of a retry created by an earlier version lists the indexes it leaves out, even while it is
 // suspended.
-//
 // Requirements: RTY-08
 func TestFirstStatusOfAnEarlierRetry(t *testing.T) {
 	untouched := stored(func(s *batchv1.JobStatus) { s.StartTime = nil })
@@ -95,7 +93,6 @@ func TestFirstStatusOfAnEarlierRetry(t *testing.T) {
 }
 
 // If the number of completions cannot be read, no index runs.
-//
 // Requirements: RTY-08
 func TestDamagedCompletionsRunNothing(t *testing.T) {
 	for _, completions := range []string{"x", "-1", "2147483648"} {

@@ -427,7 +427,6 @@ func TestCountsDoNotWaitForNothing(t *testing.T) {
 }
 
 // A Job that another client's finalizer keeps, and that is resumed after its deletion, does not start again.
-//
 // Requirements: JOB-22, JOB-27
 func TestJobResumedAfterItsDeletionDoesNotStart(t *testing.T) {
 	observeJob(sized(1, 1), beingDeleted, noStart, suspended(corev1.ConditionTrue)).want(t, "")

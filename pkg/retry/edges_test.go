@@ -29,7 +29,6 @@ func wantRefusal(t *testing.T, kind RefusalKind, r *Plan, err error) {
 
 // Another controller ignores the annotation, and would run every index. For a custom managedBy, the status shows
 // whether our controller runs the Job.
-//
 // Requirements: RTY-08
 func TestAnnotationNeedsOurController(t *testing.T) {
 	wrote := func(manager string, minute int) metav1.ManagedFieldsEntry {
@@ -127,7 +126,6 @@ func TestCutNamesAreValid(t *testing.T) {
 }
 
 // Jobs with long names that begin alike have retries with different names.
-//
 // Requirements: RTY-14
 func TestShortenedNamesDiffer(t *testing.T) {
 	names := map[string]bool{}
@@ -147,7 +145,6 @@ func TestShortenedNamesDiffer(t *testing.T) {
 
 // A Job with a manual selector may have a name of up to 253 characters, too long for a label: its retries still refer
 // to it.
-//
 // Requirements: RTY-09, RTY-14
 func TestFamilyOfALongName(t *testing.T) {
 	job := newJob(3, "", "")

@@ -76,7 +76,6 @@ func TestRequestKeepsItsRatio(t *testing.T) {
 
 // However a limit is raised, it is above the old one and not above the cap, its request is not above it and not below the
 // old request, and quantities keep their units.
-//
 // Requirements: RTY-41
 func TestAnyMemoryRaise(t *testing.T) {
 	random := rand.New(rand.NewPCG(62, 3))

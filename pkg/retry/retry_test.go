@@ -366,7 +366,6 @@ func TestFamiliesComplete(t *testing.T) {
 }
 
 // A retry that is scaled up runs the indexes it gains, whether it was created to run all indexes or some.
-//
 // Requirements: RTY-25
 func TestScaledRetryRunsTheIndexesItGains(t *testing.T) {
 	for failed, want := range map[string]string{"0-3": "0-7", "1,2": "1,2,4-7"} {
@@ -382,7 +381,6 @@ func TestScaledRetryRunsTheIndexesItGains(t *testing.T) {
 
 // A retry that was scaled down does not complete its family: the indexes it lost are still missing. Neither does a
 // retry that left indexes out, even if it is the Job to retry.
-//
 // Requirements: RTY-09, RTY-26
 func TestPartialRetryDoesNotCompleteItsFamily(t *testing.T) {
 	job := newJob(8, "0", "1-7")

@@ -16,7 +16,6 @@ func memoryList(text string) corev1.ResourceList {
 }
 
 // The largest node is one that the pod may run on: conditions of nodes, which pass, do not matter.
-//
 // Requirements: RTY-46
 func TestNodesThatThePodMayRunOn(t *testing.T) {
 	node := &corev1.Node{
@@ -63,7 +62,6 @@ func TestNodesThatThePodMayRunOn(t *testing.T) {
 }
 
 // What a pod can never have is known before it is created.
-//
 // Requirements: RTY-46
 func TestRoomForMoreMemory(t *testing.T) {
 	limitRange := func(kind corev1.LimitType, most string) retry.Room {

@@ -111,7 +111,6 @@ func TestLimitsSayWhatIsLeft(t *testing.T) {
 }
 
 // The overview shows who took pods of the Job.
-//
 // Requirements: CLI-80
 func TestOverviewShowsDisruptions(t *testing.T) {
 	s := sweep(t)

@@ -322,7 +322,6 @@ func TestRetryFromTheList(t *testing.T) {
 }
 
 // R on a stalled Job offers to replace it, and says what will be deleted before it asks.
-//
 // Requirements: RTY-34, RTY-37
 func TestStalledJobCanBeReplaced(t *testing.T) {
 	s := sweep(t)
@@ -344,7 +343,6 @@ func TestStalledJobCanBeReplaced(t *testing.T) {
 }
 
 // The form offers more memory if a container ran out of it, for the chosen indexes.
-//
 // Requirements: RTY-45
 func TestRetryFormOffersMemory(t *testing.T) {
 	f := sweepRetrier()

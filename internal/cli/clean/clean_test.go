@@ -50,7 +50,6 @@ func TestCleanRejectsFlagsThatContradict(t *testing.T) {
 }
 
 // The answer to a deletion is lost, before or after the Job is deleted: it is deleted once, and that is no error.
-//
 // Requirements: CLN-04
 func TestALostAnswerIsAskedForAgain(t *testing.T) {
 	for name, meanwhile := range map[string]func(*clitest.Writes){
@@ -90,7 +89,6 @@ func TestASilentServerEndsTheDeletions(t *testing.T) {
 }
 
 // Ctrl-C during a deletion completes it; the next Job stays.
-//
 // Requirements: CLN-05
 func TestCtrlCPrintsHowManyWereDeleted(t *testing.T) {
 	api := team(t)

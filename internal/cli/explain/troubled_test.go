@@ -10,7 +10,6 @@ import (
 )
 
 // However many Jobs have failed, only some are read.
-//
 // Requirements: CLI-21
 func TestWithoutANameTheNewestJobsAreExplained(t *testing.T) {
 	o := clitest.NewObjects(t)

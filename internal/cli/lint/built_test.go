@@ -9,7 +9,6 @@ import (
 )
 
 // Findings about the output of a kustomization name the object, as its fields come from several files.
-//
 // Requirements: CLI-61
 func TestLintBuildsKustomizations(t *testing.T) {
 	folder := clitest.WriteKustomization(t, clitest.PlainJob+"  backoffLimit: -1\n")

@@ -84,7 +84,6 @@ var raise = []string{"retry", "a", "--in-place", "--memory", "x2"}
 const raised = "job.batch/a resource requirements updated\n"
 
 // The Job keeps its name, its UID and what it has completed.
-//
 // Requirements: RTY-47
 func TestRunningJobGetsMoreMemory(t *testing.T) {
 	p := newInPlace(t)
@@ -115,7 +114,6 @@ func TestRunningJobGetsMoreMemory(t *testing.T) {
 }
 
 // Jobs whose memory cannot be raised in place are not suspended.
-//
 // Requirements: RTY-47
 func TestJobsThatCannotChangeInPlace(t *testing.T) {
 	for wantText, p := range map[string]*inPlace{
@@ -152,7 +150,6 @@ func conflicts(string, *http.Request) *clitest.Status {
 }
 
 // If someone else changes the Job before a write, an error has its state and the next command, or the change is kept.
-//
 // Requirements: RTY-47
 func TestRaiseInPlaceMeetsOthers(t *testing.T) {
 	const next, see = "; continue with: kubectl batchjob retry a --in-place -n ns1\n", "; see it with: kubectl batchjob status a -n ns1\n"
@@ -231,7 +228,6 @@ func deleting(job *unstructured.Unstructured) {
 }
 
 // Conflicts that do not end are an error after a few requests, with the state of the Job.
-//
 // Requirements: RTY-47
 func TestRaiseInPlaceGivesUpAfterConflicts(t *testing.T) {
 	for n, wantText := range map[int]string{
@@ -253,7 +249,6 @@ func TestRaiseInPlaceGivesUpAfterConflicts(t *testing.T) {
 }
 
 // A Job that the API server does not let change continues as it was.
-//
 // Requirements: RTY-47
 func TestRefusedRaiseResumesTheJob(t *testing.T) {
 	p := newInPlace(t)

@@ -17,7 +17,6 @@ func stalledJob(t *testing.T, name string) *unstructured.Unstructured {
 }
 
 // Ctrl-C once the new Job is stored does not leave both Jobs running: they would do the same work.
-//
 // Requirements: RTY-05, RTY-37
 func TestCtrlCDuringReplaceLeavesOneJob(t *testing.T) {
 	const all, some = "", "0,1,3,5"

@@ -19,7 +19,6 @@ import (
 
 // However many names are taken, a retry checks only a few, and then uses a name with a hash. With --name, it checks
 // none.
-//
 // Requirements: RTY-14
 func TestNamesOfManyStrangers(t *testing.T) {
 	jobs := []*unstructured.Unstructured{failedJob(t, "a")}
@@ -45,7 +44,6 @@ func TestNamesOfManyStrangers(t *testing.T) {
 }
 
 // A Job with a manual selector may have a name that is too long for a label; its retries are found anyway.
-//
 // Requirements: RTY-09, RTY-14
 func TestRetryOfALongName(t *testing.T) {
 	long := strings.Repeat("long-name-", 9) + "a"
@@ -101,7 +99,6 @@ func TestCtrlCDuringRetry(t *testing.T) {
 }
 
 // If the Job cannot be read after a lost response, the message says only that it may run.
-//
 // Requirements: RTY-27
 func TestRetryWithALostAnswerThatCannotBeRead(t *testing.T) {
 	for at, text := range map[string]string{
@@ -129,7 +126,6 @@ func TestRetryWithALostAnswerThatCannotBeRead(t *testing.T) {
 }
 
 // A created Job is named even if it cannot be printed.
-//
 // Requirements: RTY-19, RTY-27
 func TestUnprintableRetryIsNamed(t *testing.T) {
 	api := clitest.NewWrites(t, failedJob(t, "a"))

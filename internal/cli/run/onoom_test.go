@@ -43,7 +43,6 @@ func (s *server) failAs(attempt int, job string, code int32, reason string) {
 
 // What ran out of memory is retried with more, by a counter of its own; another failure, such as a
 // disruption, is retried with the same memory.
-//
 // Requirements: RUN-20
 func TestMemoryGrowsUntilTheJobCompletes(t *testing.T) {
 	server := newServer(t)
@@ -65,7 +64,6 @@ func TestMemoryGrowsUntilTheJobCompletes(t *testing.T) {
 }
 
 // At the cap, and when either counter is used up, the Job is not retried, and the result is a failure.
-//
 // Requirements: RUN-20
 func TestMemoryRetriesEnd(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -99,7 +97,6 @@ func TestMemoryRetriesEnd(t *testing.T) {
 }
 
 // Where a LimitRange does not allow more memory, a line says so, and the Job is not retried with the same.
-//
 // Requirements: RUN-22
 func TestMemoryThatALimitRangeForbids(t *testing.T) {
 	server := newServer(t)

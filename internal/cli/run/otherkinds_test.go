@@ -16,7 +16,6 @@ func configMap(name string) string {
 }
 
 // Ctrl-C does not cancel the creation of an object that was sent: the object is deleted, or named if it may exist.
-//
 // Requirements: RUN-16
 func TestCtrlCDuringTheCreationOfAnotherKind(t *testing.T) {
 	for answered, text := range map[bool]string{

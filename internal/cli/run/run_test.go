@@ -258,7 +258,6 @@ func TestRetriesEnd(t *testing.T) {
 }
 
 // run finds out whether a Job was stored before it continues, so that no Job runs unwatched, and none runs twice.
-//
 // Requirements: RUN-14
 func TestCreationWithoutAnAnswerIsMadeOnce(t *testing.T) {
 	generated := strings.Replace(other, "name: other", "generateName: other-", 1)
@@ -296,7 +295,6 @@ func TestCreationWithoutAnAnswerIsMadeOnce(t *testing.T) {
 }
 
 // client-go repeats a request by itself if the response has Retry-After.
-//
 // Requirements: RUN-14
 func TestCreationThatWasRepeatedIsFollowed(t *testing.T) {
 	for _, manifest := range []string{other, strings.Replace(other, "name: other", "generateName: other-", 1)} {
@@ -315,7 +313,6 @@ func TestCreationThatWasRepeatedIsFollowed(t *testing.T) {
 }
 
 // A Job that admission has rejected was not stored, so run does not look for it.
-//
 // Requirements: RUN-14
 func TestFailingWebhookIsReportedAtOnce(t *testing.T) {
 	server := newServer(t)
@@ -327,7 +324,6 @@ func TestFailingWebhookIsReportedAtOnce(t *testing.T) {
 }
 
 // A Job of the same name that another client creates meanwhile is not ours, and is not deleted.
-//
 // Requirements: RUN-14
 func TestCreationThatSomebodyElseMadeIsNotFollowed(t *testing.T) {
 	server := newServer(t)
@@ -345,7 +341,6 @@ func TestCreationThatSomebodyElseMadeIsNotFollowed(t *testing.T) {
 }
 
 // If the API server stops answering, the error says that the Job may exist, and how to find out.
-//
 // Requirements: RUN-14
 func TestCreationThatIsNeverAnswered(t *testing.T) {
 	server := newServer(t)
@@ -366,7 +361,6 @@ func TestCreationThatIsNeverAnswered(t *testing.T) {
 
 // If the API server stores the Job and never responds, the error says that the Job may exist: when our own limit ends the
 // request, which is no interruption, and when the time after Ctrl-C ends.
-//
 // Requirements: RUN-14
 func TestHangingCreationNamesTheJob(t *testing.T) {
 	for limit, code := range map[time.Duration]int{answerTime: cmdutil.ExitError, cleanupTime: cmdutil.ExitInterrupted} {
@@ -433,7 +427,6 @@ func TestRetryWithoutAnAnswerIsMadeOnce(t *testing.T) {
 }
 
 // A request that is stored late conflicts with the next one, which has the same ID.
-//
 // Requirements: RUN-09, RUN-10
 func TestRetryThatArrivesLateIsFollowed(t *testing.T) {
 	server := newServer(t)
@@ -458,7 +451,6 @@ func TestInterruptedOutageNamesTheRetry(t *testing.T) {
 }
 
 // A retry whose creation is interrupted once it is stored is subject to --on-cancel, too.
-//
 // Requirements: RUN-07, RUN-09
 func TestInterruptedRetryIsCanceled(t *testing.T) {
 	server := newServer(t)
@@ -614,7 +606,6 @@ func read(t *testing.T, path string) string {
 }
 
 // run gives up if no Job can continue: after ten minutes, with the explanation and its own exit code.
-//
 // Requirements: RUN-15
 func TestRunGivesUpOnAStalledJob(t *testing.T) {
 	server := newServer(t)
@@ -629,7 +620,6 @@ func TestRunGivesUpOnAStalledJob(t *testing.T) {
 }
 
 // A stalled Job does not end the command while the retry of another Job is being created; it does once the retry has ended.
-//
 // Requirements: RUN-09, RUN-15
 func TestStalledJobDoesNotEndAnotherRetry(t *testing.T) {
 	server, clock := newServer(t), clitest.NewClock()
@@ -664,7 +654,6 @@ func TestStalledJobDoesNotEndAnotherRetry(t *testing.T) {
 }
 
 // A Job that ended during an outage does not leave its connection lost, which would stop the clock of the other Jobs.
-//
 // Requirements: RUN-10
 func TestEndDuringAnOutageRestoresTheConnection(t *testing.T) {
 	server := newServer(t)

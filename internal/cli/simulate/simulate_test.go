@@ -264,7 +264,6 @@ func TestPodsThatTheSimulatedJobStoppedAreOneLine(t *testing.T) {
 }
 
 // Sidecars that are killed at the end of each pod make a rule without containerName ignore all failures.
-//
 // Requirements: FCT-08
 func TestSidecarsShowWhichRulesTheyMatch(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")

@@ -57,7 +57,6 @@ func TestWaitGivesUpOnStalledJobs(t *testing.T) {
 }
 
 // wait does not give up on Jobs that may continue by themselves: with pods that are gated, or that fit no node.
-//
 // Requirements: RUN-15
 func TestWaitIsPatientWithQueuedJobs(t *testing.T) {
 	for name, change := range map[string]func(*corev1.Pod){

@@ -413,7 +413,6 @@ func TestWaitInterruptedOnTerminalLeavesNoLine(t *testing.T) {
 }
 
 // Without a terminal, a line for each pod that becomes ready would fill the log.
-//
 // Requirements: CLI-03
 func TestWaitPrintsNoLineForReadyPodsAlone(t *testing.T) {
 	job := func(succeeded, ready int64) *unstructured.Unstructured {

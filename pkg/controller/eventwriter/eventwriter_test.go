@@ -233,7 +233,6 @@ func TestEventsAreBounded(t *testing.T) {
 }
 
 // Short Jobs do not fill the memory with lanes for events that never come.
-//
 // Requirements: SCL-11
 func TestLanesOfFinishedJobsAreNotKept(t *testing.T) {
 	w := newSteppedWriter(t, newEventAPI())

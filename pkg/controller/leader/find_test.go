@@ -93,7 +93,6 @@ func TestLabelsOfOthersAreForNoNamespace(t *testing.T) {
 }
 
 // A controller that runs the Jobs of one namespace has a Lease of its own name.
-//
 // Requirements: CLI-06
 func TestLeaseForOneNamespaceIsFound(t *testing.T) {
 	l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Labels: leaseLabels(LeaseName("example.com/jobs", "ns1"), 1, "0")}}

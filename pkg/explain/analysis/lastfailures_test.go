@@ -41,7 +41,6 @@ func all(changes ...func(*corev1.Pod)) func(*corev1.Pod) {
 
 // Only the reason OOMKilled shows that a container ran out of memory: with any exit code, in any container. A message makes
 // it probable, and exit code 137 nothing.
-//
 // Requirements: RTY-40, RTY-42
 func TestLastFailures(t *testing.T) {
 	evicted := func(p *corev1.Pod) {
@@ -87,7 +86,6 @@ func TestLastFailures(t *testing.T) {
 }
 
 // The last failure of an index may be in a retry of the Job.
-//
 // Requirements: RTY-40
 func TestLastFailureInARelative(t *testing.T) {
 	in := input.Input{Now: explaintest.Noon, Job: explaintest.IndexedJob(3, nil), PodsRead: true, Pods: []*input.Pod{
@@ -103,7 +101,6 @@ func TestLastFailureInARelative(t *testing.T) {
 
 // An event about the pod, or an event of its node with its UID, shows that its container ran out of memory. An event of the node
 // from the time of the pod makes it probable.
-//
 // Requirements: RTY-44
 func TestKillsThatNodesReport(t *testing.T) {
 	const uid = "0c1d2e3f-0000-4000-8000-000000000001"

@@ -202,7 +202,6 @@ func BenchmarkStallOf(b *testing.B) {
 }
 
 // A list shows how the container of a crash loop ends, and not only that it is restarted.
-//
 // Requirements: CLI-30
 func TestAListShowsHowACrashLoopEnds(t *testing.T) {
 	loops := explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{explaintest.Restarted(explaintest.WaitsFor("main", "CrashLoopBackOff"), 3, 1, time.Minute)})

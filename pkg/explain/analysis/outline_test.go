@@ -153,7 +153,6 @@ func TestOutlineKeepsTextsAsTheyAre(t *testing.T) {
 
 // FAILED is beside WHY in a list. Both count a failed pod of an index before the status does, which waits for the next pod
 // of the index.
-//
 // Requirements: CLI-30
 func TestWhyAndFailedCountTheSameFailures(t *testing.T) {
 	for counted, want := range map[int32]int32{0: 2, 1: 2, 2: 2, 5: 5} {
@@ -172,7 +171,6 @@ func TestWhyAndFailedCountTheSameFailures(t *testing.T) {
 }
 
 // A Job that fails stops its other pods. The status counts them, and a list, which reads no events about them, does not.
-//
 // Requirements: CLI-30
 func TestFailedLeavesOutPodsThatTheJobStopped(t *testing.T) {
 	f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
@@ -198,7 +196,6 @@ func TestFailedLeavesOutPodsThatTheJobStopped(t *testing.T) {
 }
 
 // A list looks at pods if a Job has failures, or a place that an index in back-off may have left.
-//
 // Requirements: CLI-30
 func TestListsLookForFailuresThatTheStatusMayNotCount(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -25,7 +25,6 @@ func adviceOf(r *explain.CronJobReport) string {
 }
 
 // The next Job has the same template, so the cause of the one in the way is resolved before that is deleted.
-//
 // Requirements: CRJ-02
 func TestCauseOfTheJobInTheWayComesFirst(t *testing.T) {
 	in := given(func(cj *batchv1.CronJob) {

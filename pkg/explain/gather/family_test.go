@@ -122,7 +122,6 @@ func TestUnreadableRelatives(t *testing.T) {
 }
 
 // The name of a Job with a manual selector may be longer than a label; its retries are found by their label.
-//
 // Requirements: RTY-20, RTY-22
 func TestRelativesOfALongName(t *testing.T) {
 	first := train()

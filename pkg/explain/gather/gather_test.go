@@ -239,7 +239,6 @@ func created(l coordinationv1.Lease, age time.Duration) coordinationv1.Lease {
 }
 
 // A user who may edit Leases in some namespace can create one that looks like the controller's.
-//
 // Requirements: CLI-10
 func TestLeaseOfAnotherNamespaceDoesNotOutvote(t *testing.T) {
 	dead := created(ourLease("platform", "ns", time.Hour), 24*time.Hour)
@@ -268,7 +267,6 @@ func TestLeaseOfAnotherNamespaceDoesNotOutvote(t *testing.T) {
 }
 
 // A user who may not list the Leases of the cluster may be allowed to list the Leases in the namespace of config/default.
-//
 // Requirements: CLI-06, CLI-08
 func TestLeaseOfTheSystemNamespaceIsEnough(t *testing.T) {
 	s := &server{leases: []coordinationv1.Lease{ourLease("batchjob-system", "ns", time.Second)}}

@@ -23,7 +23,6 @@ func TestEveryHoldHasWords(t *testing.T) {
 }
 
 // A smaller request for a resource without a quota is not admitted either.
-//
 // Requirements: CLI-18
 func TestResourceWithoutQuotaNeedsAQuota(t *testing.T) {
 	hold := Hold{Kind: NoResource, Resource: "memory"}
@@ -50,7 +49,6 @@ func TestAFailedAdmissionCheckIsQuoted(t *testing.T) {
 }
 
 // All resources without enough unused quota are named: more of the first alone does not help. Other flavors are alternatives.
-//
 // Requirements: CLI-18
 func TestAllResourcesWithoutUnusedQuotaAreNamed(t *testing.T) {
 	for message, want := range map[string]string{

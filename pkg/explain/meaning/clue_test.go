@@ -8,7 +8,6 @@ import (
 )
 
 // An error that no row knows is connected with what the pod template has of the words that it names.
-//
 // Requirements: CLI-18
 func TestUnknownErrorIsConnectedWithThePodTemplate(t *testing.T) {
 	c := Container{
@@ -51,7 +50,6 @@ func TestUnknownErrorIsConnectedWithThePodTemplate(t *testing.T) {
 
 // The log of the server is where the cause of its error is: of the server that the error names, whose product it names, to which the log says
 // that the program connected, whose port is the same, or the only one. An error that is about no server has no such advice.
-//
 // Requirements: CLI-18
 func TestErrorOfAServerIsSoughtThere(t *testing.T) {
 	c := Container{
@@ -108,7 +106,6 @@ func TestErrorOfAServerIsSoughtThere(t *testing.T) {
 }
 
 // A variable keeps a reference to one that the template does not define as text.
-//
 // Requirements: CLI-18
 func TestReferenceToAnUndefinedVariableIsNamed(t *testing.T) {
 	q := Clue{Words: "Unable to push database changes after 3 retries."}
@@ -122,7 +119,6 @@ func TestReferenceToAnUndefinedVariableIsNamed(t *testing.T) {
 }
 
 // A message that the script of a container prints itself does not come from there, but what it gives to another program does.
-//
 // Requirements: CLI-18
 func TestScriptIsNoSourceOfWhatItPrints(t *testing.T) {
 	q := Clue{Words: "TestInvoice: got 19.99, want 20.00"}
@@ -138,7 +134,6 @@ func TestScriptIsNoSourceOfWhatItPrints(t *testing.T) {
 }
 
 // What a program advises about its error is repeated, unless it is about reading or reporting.
-//
 // Requirements: CLI-18
 func TestAdviceOfTheProgramIsRepeated(t *testing.T) {
 	for _, tc := range []struct{ words, log, want string }{
@@ -157,7 +152,6 @@ func TestAdviceOfTheProgramIsRepeated(t *testing.T) {
 }
 
 // Errors of other systems have advice on what has to be created, changed or allowed there.
-//
 // Requirements: CLI-18
 func TestErrorsOfOtherSystemsHaveAdviceOfTheirClass(t *testing.T) {
 	c := Container{Name: "main", Image: "app:1", Arguments: []string{"run"}, Variables: []Variable{{Name: "BROKER", Value: "kafka:9092"}, {Name: "TOKEN", From: "key t of Secret s"}}}

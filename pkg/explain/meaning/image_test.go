@@ -7,7 +7,6 @@ import (
 )
 
 // The catalog has the messages about images and their meanings.
-//
 // Requirements: PND-03
 func TestReasonAloneIsAMeaning(t *testing.T) {
 	for _, c := range []struct {

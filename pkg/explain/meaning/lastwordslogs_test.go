@@ -18,7 +18,6 @@ import (
 
 // Each log of testdata/logs is the end of that of a public report, or of the output of a program, with shorter stacks and other names.
 // It begins with its source, and has the texts of which one must be in the sentence about the cause, which is short.
-//
 // Requirements: CLI-14
 func TestSentenceAboutTheCauseHasTheErrorOfTheLog(t *testing.T) {
 	t.Parallel()

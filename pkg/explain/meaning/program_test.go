@@ -9,7 +9,6 @@ import (
 )
 
 // The catalog has the messages of programs and their meanings.
-//
 // Requirements: CLI-18
 func TestImageOfAnotherArchitectureNamesItsProgram(t *testing.T) {
 	for message, want := range map[string]string{
@@ -27,7 +26,6 @@ func TestImageOfAnotherArchitectureNamesItsProgram(t *testing.T) {
 }
 
 // An operation that is forbidden to a container runtime is not an error of the program.
-//
 // Requirements: CLI-18
 func TestMessagesOfARuntimeAreAboutTheStart(t *testing.T) {
 	for message, want := range map[string]string{
@@ -42,7 +40,6 @@ func TestMessagesOfARuntimeAreAboutTheStart(t *testing.T) {
 }
 
 // An error that a program survived is not the reason for its failure: another error follows it.
-//
 // Requirements: CLI-18
 func TestTheLastErrorCounts(t *testing.T) {
 	const survived = "WARN cache: dial tcp 10.0.0.7:6379: connect: connection refused"
@@ -55,7 +52,6 @@ func TestTheLastErrorCounts(t *testing.T) {
 }
 
 // Advice on a denied request names the account, the verb and the resource, with its API group and subresource.
-//
 // Requirements: CLI-18
 func TestADeniedRequestIsRead(t *testing.T) {
 	for message, want := range map[string]Access{
@@ -74,7 +70,6 @@ func TestADeniedRequestIsRead(t *testing.T) {
 }
 
 // A sentence has room for the account and the scope of a denied request only if its resource is not cut.
-//
 // Requirements: CLI-18
 func TestTheResourceOfADeniedRequestIsNotCut(t *testing.T) {
 	long := strings.Repeat("long-", 8)
@@ -107,7 +102,6 @@ func TestRefusedCredentialsHaveTheServiceAndItsWords(t *testing.T) {
 
 // Programs report files, modules and GPUs that they can do without: such an error is the reason for a failure only if it is one
 // of the last lines.
-//
 // Requirements: CLI-18
 func TestCasualErrorsCountAtTheEndOnly(t *testing.T) {
 	more := []string{"migrating 1 of 3", "migrating 2 of 3", "migrating 3 of 3"}
@@ -220,7 +214,6 @@ func TestEveryErrorHasARowWithAllOfItsColumns(t *testing.T) {
 }
 
 // Advice names where the container gets its credentials, the volume that is full, and how to resolve what a rerun finds again.
-//
 // Requirements: CLI-18
 func TestAdviceOnAnErrorNamesWhatToChange(t *testing.T) {
 	c := Container{Name: "main", Account: "builder", Secrets: []string{"registry"}, Arguments: []string{"--days 2"}, Mounts: []Mount{

@@ -7,7 +7,6 @@ import (
 )
 
 // An object of the API server that is in the way is named with its resource, unlike a table of a database.
-//
 // Requirements: CLI-18
 func TestObjectThatExistsIsRecognized(t *testing.T) {
 	for line, want := range map[string]Leftover{
@@ -29,7 +28,6 @@ func TestObjectThatExistsIsRecognized(t *testing.T) {
 }
 
 // Advice on a request of the program that the API server refuses is about the ServiceAccount and the object of the program, not the pod template.
-//
 // Requirements: CLI-18
 func TestRefusedRequestHasAdviceByItsReason(t *testing.T) {
 	const scc = `pods "a" is forbidden: unable to validate against any security context constraint: [provider restricted: .spec.securityContext.hostPID: Invalid value: true: Host PID is not allowed to be used, ` +
@@ -56,7 +54,6 @@ func TestRefusedRequestHasAdviceByItsReason(t *testing.T) {
 }
 
 // A host may name a pod of a StatefulSet by its Service.
-//
 // Requirements: CLI-18
 func TestPodOfAStatefulSetIsRecognizedInAHost(t *testing.T) {
 	for host, want := range map[string][2]string{
@@ -75,7 +72,6 @@ func TestPodOfAStatefulSetIsRecognizedInAHost(t *testing.T) {
 }
 
 // A sign that the script in the template does not have is most likely one of a program that the shell reads as a script.
-//
 // Requirements: CLI-18
 func TestScriptWithoutTheUnexpectedSignIsNotToBlame(t *testing.T) {
 	const line = `sh: syntax error: unexpected "("`
@@ -89,7 +85,6 @@ func TestScriptWithoutTheUnexpectedSignIsNotToBlame(t *testing.T) {
 }
 
 // A script that waits for all processes in the background succeeds whatever they do.
-//
 // Requirements: CLI-18
 func TestWaitForBackgroundProcessesHidesTheirExit(t *testing.T) {
 	for script, want := range map[string]string{"a --x & wait": "& wait", "a &\nwait\n": "& wait", "a && wait": "", "a & wait $!": ""} {

@@ -118,7 +118,6 @@ func TestUnknownReasonKeepsTheSchedulersWords(t *testing.T) {
 }
 
 // What all nodes lack is one reason, so that a single node does not read as two.
-//
 // Requirements: PND-01
 func TestResourcesThatAllNodesLackAreOneReason(t *testing.T) {
 	for message, want := range map[string]string{

@@ -104,7 +104,6 @@ func TestCommandsNameOtherNamespacesOnly(t *testing.T) {
 }
 
 // A Job that runs has run for longer than it has lacked a pod.
-//
 // Requirements: CLI-04
 func TestARunningJobHasItsOwnDuration(t *testing.T) {
 	r := story("running-with-policy")

@@ -45,7 +45,6 @@ func TestManyCausesAreCutToALineEach(t *testing.T) {
 }
 
 // On a narrow page, a line of a group omits the times, so that the cause has room; the Jobs after the last line are named.
-//
 // Requirements: CLI-45
 func TestLinesOfGroupsKeepTheCause(t *testing.T) {
 	l := groups()

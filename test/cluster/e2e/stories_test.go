@@ -154,7 +154,6 @@ var withUser = []string{
 }
 
 // The other stories only run, and end as documented in the README.
-//
 // Requirements: PFP-16, BLI-37, SUC-23, PFN-30, PFN-31, PFN-32
 func TestStoriesEndAsDocumented(t *testing.T) {
 	t.Parallel()

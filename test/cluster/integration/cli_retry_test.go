@@ -324,7 +324,6 @@ func TestManyRetriesAtOnce(t *testing.T) {
 
 // The real API server lets the memory of a suspended Job change, and its controller runs the Job on: with its name, its UID, and
 // what it had completed.
-//
 // Requirements: RTY-47
 func TestRunningJobGetsMoreMemory(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,6 @@ import (
 
 // With a client clock that is 15 minutes ahead, Leases look expired, and new Jobs look as if no controller had worked on
 // them.
-//
 // Requirements: CLI-11
 func TestWrongClockOfTheClientChangesNothing(t *testing.T) {
 	t.Parallel()

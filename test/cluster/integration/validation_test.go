@@ -20,7 +20,6 @@ import (
 
 // Fields that the controller may rely on cannot change in an existing Job, even while it is suspended. Mutable fields
 // are read again in every sync.
-//
 // Requirements: BLI-01, PFP-12, SUC-02, MGB-04, PRP-22
 func TestAPIServerKeepsPoliciesOfStoredJobs(t *testing.T) {
 	t.Parallel()
@@ -82,7 +81,6 @@ func TestAPIServerSetsDefaults(t *testing.T) {
 // While a Job is suspended and has no active pods, resources and labels of its template may change; since Kubernetes
 // 1.37 also the labels that the API server added and that name the Job. New pods follow the new template, and still
 // belong to the Job.
-//
 // Requirements: JOB-30
 func TestResumedJobHasTheNewTemplate(t *testing.T) {
 	t.Parallel()

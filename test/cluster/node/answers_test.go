@@ -23,7 +23,6 @@ import (
 const answersDir = "BATCHJOB_ANSWERS"
 
 // The commonest failures, with kubelet, containerd and the built-in controller, have their cause in the first lines of the answer.
-//
 // Requirements: CLI-04
 func TestCommonFailuresAreExplained(t *testing.T) {
 	t.Parallel()
@@ -72,7 +71,6 @@ func TestCommonFailuresAreExplained(t *testing.T) {
 }
 
 // A Job that its ttlSecondsAfterFinished deleted is explained by what is left of it.
-//
 // Requirements: CLI-74
 func TestDeletedJobIsExplained(t *testing.T) {
 	t.Parallel()

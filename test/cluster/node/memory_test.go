@@ -43,7 +43,6 @@ func manifestOf(t *testing.T, j *batchv1.Job) string {
 }
 
 // One index needs ten times the memory of the others, and gets it in steps, with the built-in controller.
-//
 // Requirements: RUN-20
 func TestIndexThatNeedsMoreMemoryGetsIt(t *testing.T) {
 	t.Parallel()
@@ -62,7 +61,6 @@ func TestIndexThatNeedsMoreMemoryGetsIt(t *testing.T) {
 }
 
 // A child process that the kernel kills is evidence, whether its parent is killed with it or exits by itself.
-//
 // Requirements: RTY-42, RTY-44
 func TestKilledChildIsOutOfMemory(t *testing.T) {
 	t.Parallel()
@@ -73,7 +71,6 @@ func TestKilledChildIsOutOfMemory(t *testing.T) {
 }
 
 // A Job that runs gets more memory, and completes under its name.
-//
 // Requirements: RTY-47
 func TestRunningJobGetsMoreMemory(t *testing.T) {
 	for name, change := range map[string]func(*batchv1.Job) *batchv1.Job{"built-in": ofBuiltin, "ours": func(j *batchv1.Job) *batchv1.Job { return j }} {
@@ -98,7 +95,6 @@ func TestRunningJobGetsMoreMemory(t *testing.T) {
 }
 
 // The Eviction API, by which kubectl drain works, takes a pod; a rule ignores that, and the section Disruptions shows it.
-//
 // Requirements: CLI-80
 func TestDrainIsShown(t *testing.T) {
 	for name, change := range map[string]func(*batchv1.Job) *batchv1.Job{"built-in": ofBuiltin, "ours": func(j *batchv1.Job) *batchv1.Job { return j }} {

@@ -137,7 +137,6 @@ func TestErrorsOfAProxyNameTheProxy(t *testing.T) {
 }
 
 // An API server behind a working proxy is at fault itself.
-//
 // Requirements: CLI-72
 func TestErrorsOfTheAPIServerNameIt(t *testing.T) {
 	untrusted := httptest.NewTLSServer(http.NotFoundHandler())

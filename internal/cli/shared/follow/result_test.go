@@ -14,7 +14,6 @@ import (
 )
 
 // A retry that is created while the command gives up is not called stalled.
-//
 // Requirements: RUN-15
 func TestStalledErrorHasOnlyStalledJobs(t *testing.T) {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, "http://127.0.0.1:1"))
@@ -33,7 +32,6 @@ func TestStalledErrorHasOnlyStalledJobs(t *testing.T) {
 }
 
 // The shortest limit that applies decides.
-//
 // Requirements: RUN-15, RUN-21
 func TestStallLimitIsTheShortestThatApplies(t *testing.T) {
 	both := StallFlags{Stalled: 10 * time.Minute, Unscheduled: 30 * time.Minute}
@@ -54,7 +52,6 @@ func TestStallLimitIsTheShortestThatApplies(t *testing.T) {
 }
 
 // What is read about a Job before giving up may show that it waits, or has another limit.
-//
 // Requirements: RUN-15, RUN-21
 func TestAJobIsNotGivenUpBeforeTheLimitOfWhatIsRead(t *testing.T) {
 	s := &Set{Options: Options{Stalled: StallFlags{Stalled: 10 * time.Minute, Unscheduled: 30 * time.Minute}}}

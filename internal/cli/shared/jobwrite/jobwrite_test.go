@@ -57,7 +57,6 @@ func TestWritesHaveTheUIDAsAPrecondition(t *testing.T) {
 }
 
 // A request that is not sent, and one that stores nothing, leave no doubt, so the Job is not looked for.
-//
 // Requirements: RUN-14, RTY-27
 func TestCreationWithoutDoubt(t *testing.T) {
 	canceled, cancel := context.WithCancel(t.Context())
@@ -83,7 +82,6 @@ func TestCreationWithoutDoubt(t *testing.T) {
 }
 
 // If another Job has a generated name, another name is generated; a given name is an error, with that Job.
-//
 // Requirements: RUN-14
 func TestCreationMeetsAnotherJob(t *testing.T) {
 	api := clitest.NewWrites(t, clitest.SimpleJob("ns1", "a", 0))

@@ -53,7 +53,6 @@ Cannot read the log of pod other, container main: broken
 }
 
 // Output reports that a log can be read again, and then the next interruption.
-//
 // Requirements: CLI-20
 func TestInterruptedLogsAreReportedOneAtATime(t *testing.T) {
 	var errOut strings.Builder

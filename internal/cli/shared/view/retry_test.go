@@ -146,7 +146,6 @@ func TestViewCreatesRetry(t *testing.T) {
 }
 
 // R replaces an unfinished Job like retry --replace.
-//
 // Requirements: RTY-37
 func TestViewReplacesAStalledJob(t *testing.T) {
 	stalled := failedSweep()

@@ -85,7 +85,6 @@ func TestViewRunsACronJob(t *testing.T) {
 
 // The forms and keys that write are tried with lost answers, conflicts, without permission, and with an end of the view, at each of
 // their writes.
-//
 // Requirements: CLI-81, CRJ-15, RTY-30, RTY-33, RTY-45, VIE-09
 func TestFaultsAtEachWriteOfAForm(t *testing.T) {
 	sweep := failedSweep()

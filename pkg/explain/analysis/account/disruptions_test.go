@@ -34,7 +34,6 @@ func took(pod, source, reason, message string, before time.Duration) []input.Eve
 
 // Ignored failures are in no counter of the status, and the built-in controller writes no events about them: their pods are
 // counted by the events of whoever took them.
-//
 // Requirements: CLI-80
 func TestPodsThatOthersTookAreCountedThoughNoCounterHasThem(t *testing.T) {
 	f := explaintest.InputOf(explaintest.IndexedJob(4, ignoringEvictions), explaintest.PodOf("train-2-bbbbb", explaintest.OnIndex(2, 1, nil)))
@@ -67,7 +66,6 @@ func TestPodsThatOthersTookAreCountedThoughNoCounterHasThem(t *testing.T) {
 
 // The eviction API leaves no event. A pod that is gone, that the kubelet stopped, and that neither the Job's controller deleted nor
 // the status counts, was ignored; who took it is unknown.
-//
 // Requirements: CLI-80
 func TestPodsWithoutARecordOfWhoTookThemAreCounted(t *testing.T) {
 	const stopping = "Stopping container main"
@@ -115,7 +113,6 @@ func TestPodsWithoutARecordOfWhoTookThemAreCounted(t *testing.T) {
 }
 
 // A pod that exists, that an event counts, and that another event shows, is one pod.
-//
 // Requirements: CLI-80
 func TestNoDisruptionIsCountedTwice(t *testing.T) {
 	const evicted = "EvictionByEvictionAPI"
@@ -141,7 +138,6 @@ func TestNoDisruptionIsCountedTwice(t *testing.T) {
 }
 
 // Pods that ended by themselves, that the Job's controller stopped, or that exceeded their own limit, were not taken.
-//
 // Requirements: CLI-80
 func TestEndsOfPodsThatAreNoDisruptions(t *testing.T) {
 	for name, f := range map[string]input.Input{

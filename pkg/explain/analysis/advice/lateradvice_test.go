@@ -21,7 +21,6 @@ func complete(job *batchv1.Job) *batchv1.Job {
 }
 
 // A complete Job stays until something deletes it, and is in the way of an update of its pod template.
-//
 // Requirements: TOL-03
 func TestCompleteJobThatStaysHasAdvice(t *testing.T) {
 	for want, job := range map[string]*batchv1.Job{
@@ -66,7 +65,6 @@ func TestTTLOfAJobThatAToolKeepsIsDoubted(t *testing.T) {
 }
 
 // A generated token is no part of a chart: the pod, or the Job, has to be created again.
-//
 // Requirements: PND-05, TOL-03
 func TestGeneratedTokenThatIsGoneIsRenewed(t *testing.T) {
 	pod := explaintest.PendingPod("", "")

@@ -12,7 +12,6 @@ import (
 )
 
 // To ignore a disruption that each of the next pods meets would make the Job endless.
-//
 // Requirements: CLI-15
 func TestDisruptionThatTheNextPodsMeetIsNotIgnored(t *testing.T) {
 	killed := func(p *corev1.Pod) { explaintest.Exits(143, "Error", 11*time.Minute)(p) }

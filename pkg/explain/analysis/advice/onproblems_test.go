@@ -72,7 +72,6 @@ func TestFinalizerThatHoldsTheJobIsNamed(t *testing.T) {
 }
 
 // The pods of a Job with a manual selector are listed by it: they may lack the label of the Job's name.
-//
 // Requirements: CLI-06
 func TestPodsOfAManualSelectorAreListedByIt(t *testing.T) {
 	job := explaintest.JobWith(func(j *batchv1.Job) {

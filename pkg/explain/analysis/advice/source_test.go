@@ -18,7 +18,6 @@ import (
 
 // A hook that runs before the other objects of its release exist needs a hook that creates its object; an object that is created
 // by hand would be in the way of the release.
-//
 // Requirements: TOL-02
 func TestObjectsThatHooksNeedAreHooksToo(t *testing.T) {
 	const noAccount = `Error creating: pods "train-" is forbidden: error looking up service account ns/train: serviceaccount "train" not found`
@@ -56,7 +55,6 @@ func TestObjectsThatHooksNeedAreHooksToo(t *testing.T) {
 }
 
 // What creates the Job has to change, and what runs a hook has to run it again: no copy of the Job is proposed.
-//
 // Requirements: TOL-03
 func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 	missing := explaintest.PendingPod("ErrImagePull", `rpc error: code = NotFound desc = failed to pull and unpack image "train:1": not found`)
@@ -95,7 +93,6 @@ func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 }
 
 // A Job that an operator made is changed in the configuration of the operator, also after it has failed.
-//
 // Requirements: TOL-03
 func TestAJobOfAnOperatorIsChangedThere(t *testing.T) {
 	job := explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "scan-operator"}, nil)
@@ -110,7 +107,6 @@ func TestAJobOfAnOperatorIsChangedThere(t *testing.T) {
 }
 
 // A pod of a complete Job needs no fix, and a copy of it would do its work again.
-//
 // Requirements: CLI-06
 func TestFailedPodOfACompleteJobNeedsNoFix(t *testing.T) {
 	in := explaintest.FailedOnce(explaintest.PodOf("a", func(p *corev1.Pod) {

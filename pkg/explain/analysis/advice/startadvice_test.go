@@ -29,7 +29,6 @@ func withVolumes(j *batchv1.Job) {
 }
 
 // CLI-06: the advice on a pod that does not start follows from its kubelet's message, here from real kubelets.
-//
 // Requirements: FCT-03
 func TestPodThatDoesNotStartHasAdvice(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -117,7 +116,6 @@ func TestRefusedCreationHasAdvice(t *testing.T) {
 }
 
 // A field of a pod that the template does not have comes from a webhook: the template is not at fault.
-//
 // Requirements: PND-06
 func TestInvalidFieldIsComparedWithTheTemplate(t *testing.T) {
 	const notSet = "may not be set for init containers without restartPolicy=Always"
@@ -150,7 +148,6 @@ func TestInvalidFieldIsComparedWithTheTemplate(t *testing.T) {
 }
 
 // A pod that may use one node only gets no advice to add nodes.
-//
 // Requirements: PND-01
 func TestPinnedPodNeedsRoomOnItsNode(t *testing.T) {
 	pins := map[string]func(*corev1.PodSpec){
@@ -179,7 +176,6 @@ func TestPinnedPodNeedsRoomOnItsNode(t *testing.T) {
 }
 
 // The other containers are refused next.
-//
 // Requirements: FCT-03
 func TestEachContainerThatAsksForRootIsNamed(t *testing.T) {
 	f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {

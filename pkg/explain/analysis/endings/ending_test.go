@@ -23,7 +23,6 @@ var probeEvents = []input.Event{
 }
 
 // A container that the kubelet restarts has not ended its pod, and another container has its own end.
-//
 // Requirements: CLI-14
 func TestProbeOfAnotherContainerIsNoCause(t *testing.T) {
 	f := explaintest.FailedOnce(explaintest.PodOf("a", explaintest.Exits(137, "Error", 11*time.Minute)))
@@ -116,7 +115,6 @@ func TestPodsOwnMessageIsTheCause(t *testing.T) {
 }
 
 // A condition with which another controller ended a pod explains it, unless a container has ended.
-//
 // Requirements: CLI-16
 func TestConditionOfAnotherControllerIsTheCause(t *testing.T) {
 	for _, tc := range []struct{ kind, reason, message, first string }{
@@ -135,7 +133,6 @@ func TestConditionOfAnotherControllerIsTheCause(t *testing.T) {
 }
 
 // A message that only names the check of the kubelet is explained; nothing is to be fixed if another pod did the work.
-//
 // Requirements: CLI-17
 func TestRejectionForTheLabelsOfTheNodeIsExplained(t *testing.T) {
 	f := explaintest.FailedOnce(explaintest.PodOf("a", explaintest.WithStatus("NodeAffinity", "Pod Predicate NodeAffinity failed", "", "", nil)))

@@ -45,7 +45,6 @@ func TestDeadlineSpentOnAProxyNamesIt(t *testing.T) {
 }
 
 // How long the container ran tells a slow program from a slow start.
-//
 // Requirements: CON-06
 func TestDeadlineHasTheRunOfTheContainer(t *testing.T) {
 	job := explaintest.JobWith(func(j *batchv1.Job) {

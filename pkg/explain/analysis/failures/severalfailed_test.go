@@ -46,7 +46,6 @@ func TestAllContainersThatFailedAreNamed(t *testing.T) {
 }
 
 // The words of a retry that found what an earlier attempt left are not the cause of all failures.
-//
 // Requirements: FCT-07
 func TestRetryDoesNotSpeakForTheFirstAttempt(t *testing.T) {
 	at := func(name string, start, end time.Duration) *input.Pod {
@@ -83,7 +82,6 @@ func TestRetryDoesNotSpeakForTheFirstAttempt(t *testing.T) {
 }
 
 // Containers that ran out of memory are named with the limit of each, and a rerun raises all of them.
-//
 // Requirements: FCT-07
 func TestAllContainersThatRanOutOfMemoryAreNamedWithTheirLimits(t *testing.T) {
 	killed := explaintest.PodOf("a", explaintest.FailedPod(func(p *corev1.Pod) {

@@ -90,7 +90,6 @@ func TestLeaseThatWasGivenBack(t *testing.T) {
 }
 
 // A controller whose clock is a little ahead is alive; a time far in the future is forged.
-//
 // Requirements: CLI-10
 func TestLeaseOfTheFarFutureProvesNothing(t *testing.T) {
 	for ahead, want := range map[time.Duration]explain.Sign{20 * time.Second: explain.SignLeaseHeld, time.Hour: explain.SignLastWrite, 200 * 365 * 24 * time.Hour: explain.SignLastWrite} {
@@ -102,7 +101,6 @@ func TestLeaseOfTheFarFutureProvesNothing(t *testing.T) {
 
 // A controller may have moved to another namespace, and a user may forge a Lease there: it shows neither that the
 // controller is gone nor that it is alive.
-//
 // Requirements: CLI-10
 func TestLeaseOfAnotherNamespaceProvesNothing(t *testing.T) {
 	f := explaintest.InputOf(ours(time.Hour), explaintest.PodOf("train-x", nil))
@@ -124,7 +122,6 @@ func TestLeaseOfAnotherNamespaceProvesNothing(t *testing.T) {
 
 // If one of two Leases in different namespaces is held and the other has expired, either may be forged. The report shows
 // both, with their holders, as a problem; a held Lease in the namespace of config/default counts nevertheless.
-//
 // Requirements: CLI-10
 func TestLeasesThatDisagreeAreShown(t *testing.T) {
 	in := func(namespace, holder string, renewed time.Duration) *input.Lease {
@@ -164,7 +161,6 @@ func TestLeasesThatDisagreeAreShown(t *testing.T) {
 }
 
 // The text contains the namespace and the name of the Lease, because users may be able to create a Lease elsewhere.
-//
 // Requirements: CLI-10
 func TestNamespaceOfTheLeaseIsShown(t *testing.T) {
 	f := explaintest.InputOf(ours(time.Hour), explaintest.PodOf("train-x", nil))

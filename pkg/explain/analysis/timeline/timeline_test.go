@@ -123,7 +123,6 @@ func TestFailedIndexDoomsTheJob(t *testing.T) {
 }
 
 // The event about the preemption of a pod that no longer exists is its only trace.
-//
 // Requirements: CLI-04
 func TestThePreemptionOfAGonePodIsAMoment(t *testing.T) {
 	f := explaintest.InputOf(explaintest.JobWith(nil))

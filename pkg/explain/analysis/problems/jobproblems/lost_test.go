@@ -62,7 +62,6 @@ func TestPodsThatARuleIgnoredAreLostAndNotCounted(t *testing.T) {
 }
 
 // The back-off after lost pods has a known end if the kubelet has reported when it stopped each of them: three failures wait for 40 s.
-//
 // Requirements: CLI-15
 func TestBackoffOfLostPodsEndsAfterTheyWereStopped(t *testing.T) {
 	f := lostPods(batchv1.PodFailurePolicyActionIgnore)

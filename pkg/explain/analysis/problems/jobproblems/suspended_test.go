@@ -15,7 +15,6 @@ import (
 )
 
 // A Job that an interrupted retry --in-place left suspended says so, and how to continue.
-//
 // Requirements: RTY-48
 func TestInterruptedRaiseOfMemoryIsExplained(t *testing.T) {
 	r := explaintest.Report(explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {

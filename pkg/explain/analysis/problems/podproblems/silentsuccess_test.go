@@ -117,7 +117,6 @@ func TestSidecarThatIsOOMKilledIsNamed(t *testing.T) {
 }
 
 // A sidecar that the kubelet stops at the end of the pod is no problem, nor is a pod without one.
-//
 // Requirements: FCT-01
 func TestUsualSuccessHasNoReservation(t *testing.T) {
 	stopped := succeeded("train-x", "Completed", func(p *corev1.Pod) {
