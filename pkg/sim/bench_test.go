@@ -16,6 +16,7 @@ import (
 // server and nodes included. Virtual time passes as if 32 calls were in flight at once.
 //
 //	go test ./pkg/sim -run '^$' -bench HugeJob -benchtime 1x
+//
 // Requirements: TRK-33
 func BenchmarkHugeJob(b *testing.B) {
 	for name, spec := range map[string]batchv1.JobSpec{

@@ -44,6 +44,7 @@ func TestRandomStorms(t *testing.T) {
 // TestEndlessStorms plays random storms for a given time, each seed once in the life of a ledger.
 //
 //	make storm STORM_TIME=8h
+//
 // Requirements: STO-03
 func TestEndlessStorms(t *testing.T) {
 	if *stormSeed >= 0 {
