@@ -137,7 +137,7 @@ func (c *Container) argumentsText() string {
 var pathIn = lazyregexp.New(`(?:^|[\s=<'"])(/[^\s'"=;|&]+)`)
 
 // inputs names what the program may read.
-func (c *Container) inputs() string { return cmp.Or(c.givenInputs(), c.configurationText()) }
+func inputs(c *Container) string { return cmp.Or(c.givenInputs(), c.configurationText()) }
 
 // givenInputs names the files in volumes that the command of the container names, or else its configuration; "" without both.
 func (c *Container) givenInputs() string {

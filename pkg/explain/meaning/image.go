@@ -243,7 +243,7 @@ var images = []row[TroubleKind]{
 		yieldsTo: []TroubleKind{RegistryOfService},
 		brief:    "no DNS on the node",
 		text:     "cannot be pulled: name server {name} does not answer",
-		advice:   "check the DNS of {node}: the name server in its /etc/resolv.conf has to run, and the node to reach it" + retried,
+		advice:   "check whether the name server in /etc/resolv.conf of {node} runs, and whether the node can reach it" + retried,
 	},
 	{
 		kind:     RegistryOfService,
