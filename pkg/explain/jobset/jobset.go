@@ -349,16 +349,10 @@ func onStillRunning(r *explain.JobSetReport) []explain.Advice {
 func adviceOnState(r *explain.JobSetReport) []explain.Advice {
 	name := explain.ShellWord(r.Name)
 	switch {
-	case r.Held != nil && r.Jobs > 0: // The advice on its Jobs is about Kueue.
-		return nil
-	case r.Held != nil:
-		return one(wording.Insert(r.Held.Hold.Advice(), "{recreate}", "create the JobSet again"), kubectl(r, "describe %s %s", kueue.Workloads, explain.ShellWord(r.Held.Hold.Workload)))
+	case r.Held != nil || r.State == explain.JobSetSuspended:
+		return adviceOnSuspended(r)
 	case len(r.Dropped) > 0 && r.Job == nil && r.State == explain.JobSetRunning:
 		return one(words.UpdateDefinition, "kubectl explain jobset."+explain.ShellWord(r.Dropped[0].Path))
-	case r.State == explain.JobSetSuspended && r.Queue != "":
-		return one(words.AwaitQueue(r.Queue), kubectl(r, "get workloads.kueue.x-k8s.io"))
-	case r.State == explain.JobSetSuspended:
-		return one(words.ResumeJobSet, kubectl(r, `patch jobset %s --type merge -p '{"spec":{"suspend":false}}'`, name))
 	case r.State == explain.JobSetJobsSuspended:
 		return one(words.FindWhoSuspends, kubectl(r, "batchjob why %s", explain.ShellWord(r.Job.Name)))
 	case r.State == explain.JobSetFailed && r.MaxRestarts == nil:
@@ -371,6 +365,19 @@ func adviceOnState(r *explain.JobSetReport) []explain.Advice {
 		return adviceOnJob(r)
 	}
 	return adviceOnMissing(r)
+}
+
+// adviceOnSuspended returns the advice on a suspended JobSet.
+func adviceOnSuspended(r *explain.JobSetReport) []explain.Advice {
+	switch {
+	case r.Held != nil && r.Jobs > 0: // The advice on its Jobs is about Kueue.
+		return nil
+	case r.Held != nil:
+		return one(wording.Insert(r.Held.Hold.Advice(), "{recreate}", "create the JobSet again"), kubectl(r, "describe %s %s", kueue.Workloads, explain.ShellWord(r.Held.Hold.Workload)))
+	case r.Queue != "":
+		return one(words.AwaitQueue(r.Queue), kubectl(r, "get workloads.kueue.x-k8s.io"))
+	}
+	return one(words.ResumeJobSet, kubectl(r, `patch jobset %s --type merge -p '{"spec":{"suspend":false}}'`, explain.ShellWord(r.Name)))
 }
 
 // adviceOnJob returns the advice on the cause of the Job that the answer is about, and on where its template comes from.

@@ -136,7 +136,7 @@ func (h *Hold) roomier() string {
 			return ", or with a toleration for the taint " + m[2]
 		case strings.Contains(h.Message, "Total nodes: "+m[4]+";"):
 			return ""
-		case m[1] != "resource":
+		case m[3] != "" && m[3] != "topologyDomain":
 			return ", or with another " + m[3]
 		}
 	}

@@ -265,9 +265,7 @@ func HoldOf(w *Workload) *Hold {
 		hold.Since = &reserved.LastTransitionTime
 	}
 	hold.readMessage()
-	if sets := podSet.FindAllStringSubmatch(hold.Message, -1); w.PodSets > 1 && len(sets) == 1 {
-		hold.PodSet = sets[0][1]
-	}
+	hold.readPodSet(w)
 	switch {
 	case hold.Kind == FailedChecks && len(w.Checks) == 0:
 		hold.Kind = Other
@@ -277,6 +275,13 @@ func HoldOf(w *Workload) *Hold {
 		hold.evict(w, evicted)
 	}
 	return hold
+}
+
+// readPodSet sets the only one of several pod sets that the message names.
+func (h *Hold) readPodSet(w *Workload) {
+	if sets := podSet.FindAllStringSubmatch(h.Message, -1); w.PodSets > 1 && len(sets) == 1 {
+		h.PodSet = sets[0][1]
+	}
 }
 
 // evict sets that Kueue has evicted the Workload, and queues it again.

@@ -45,7 +45,7 @@ func IsGate(name string) bool { return strings.HasPrefix(name, Group+"/") }
 // Places reports whether Kueue chooses the nodes of the pods, by a topology that the pod template asks for.
 func Places(job *batchv1.Job) bool {
 	notes := job.Spec.Template.Annotations
-	return Manages(job) && (notes[Group+"/podset-required-topology"] != "" || notes[Group+"/podset-preferred-topology"] != "")
+	return Manages(job) && notes[Group+"/podset-required-topology"]+notes[Group+"/podset-preferred-topology"]+notes[Group+"/podset-unconstrained-topology"] != ""
 }
 
 // MayHold reports whether Kueue may hold the Job: it is suspended, or its pods have a scheduling gate of Kueue and are not all ready.

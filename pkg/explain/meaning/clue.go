@@ -83,8 +83,10 @@ func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
 	return Remedy{Text: text, OfTemplate: e.IsOfTemplate() || e.ofToken(&c), Elsewhere: e.IsElsewhere() && !e.ofToken(&c)}
 }
 
-// heldBy matches what programs say about who holds a lock, and of Terraform its ID.
-var heldBy = lazyregexp.New(`(?i)\block(?:ed)?(?: is)?(?: currently)?(?: held)? by (.*\d.*)|^\W*Who: +(\S+)|^\W*(ID): +(\S+)`)
+// ofLock matches an error about a lock, and heldBy what programs say about who holds it, and of Terraform its ID.
+var ofLock = lazyregexp.New(`(?i)\block(?:ed|s)?\b`)
+
+var heldBy = lazyregexp.New(`\b(?i:lock(?:ed)?(?: is)?(?: currently)?(?: held)? by) (.*\d.*)|^\W*Who: +(\S+)|^\W*(ID): +(\S+)`)
 
 // holder returns what the log says about who holds the lock that the program needs, "" without that.
 func (q *Clue) holder() (who string) {
@@ -94,7 +96,7 @@ func (q *Clue) holder() (who string) {
 			who = wording.Join(", ", who, text)
 		}
 	}
-	if who == "" || !strings.Contains(strings.ToLower(q.Words), "lock") {
+	if who == "" || !ofLock.MatchString(q.Words) {
 		return ""
 	}
 	return "its log names who holds it: " + wording.Quoted(wording.Shorten(who, maxAdvice))
@@ -153,8 +155,8 @@ func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
 
 var (
 	// finding matches the count of what a program found that it looks for, or its score.
-	finding = lazyregexp.New(`(?i)(?:^\W*|\bfound )[1-9]\d* (?:[a-z]+ ){0,2}(?:issues?|problems?)\b(?: (?:found|detected|\(.*\)))?\W*$|\b[1-9]\d* (?:[a-z]+ ){0,2}(?:vulnerabilit(?:y|ies)|violations?|findings?|offen[sc]es?|leaks?|misconfigurations?)(?: (?:found|detected|\(.*\)|in \S+(?: files?)?))?\W*$|\bleaks found: \d|\b[1-9]\d* (?:checks?|controls?|rules?|policies) (?:FAIL|failed)|^FAIL - \S+ - |\b(?:FAIL|WARN)-NEW: [1-9]|` +
-		`\bTotal: [1-9]\d* \(\w+: \d|\b(?:discovered|detected|found) (?:[a-z]+ ){0,2}(?:vulnerabilities|secrets|CVE-\d)|\bQUALITY GATE STATUS: FAILED|^(?:[\w ]* cluster )?score: \d{1,3}(?: --.*)?$|\b(?:above|below|exceeds?|under|over) (?:[a-z]+ ){1,3}threshold\b|\btoo many warnings\b`)
+	finding = lazyregexp.New(`(?i)(?:^\W*|\bfound )[1-9]\d* (?:[a-z]+ ){0,2}(?:issues?|problems?)\b(?: (?:found|detected|\(.*\)))?\W*$|\b[1-9]\d* (?:[a-z]+ ){0,2}(?:vulnerabilit(?:y|ies)|violations|(?:policy|rule|lint) violation|findings?|offen[sc]es?|leaks?|misconfigurations?)(?: (?:found|detected|\(.*\)|in \S+(?: files?)?))?\W*$|\bleaks found: \d|(?:^|[^\w ] ?)[1-9]\d* (?:checks?|controls?|rules?|policies) (?:FAIL|failed)|^FAIL - \S+ - |\b(?:FAIL|WARN)-NEW: [1-9]|` +
+		`\bTotal: [1-9]\d* \(\w+: \d|\b(?:discovered|detected|found) (?:(?:new|known|high|critical|[1-9]\d*) ){0,2}(?:vulnerabilities|CVE-\d)|\bfound [1-9]\d* secrets|\bQUALITY GATE STATUS: FAILED|\bcluster score: \d{1,3}\b|^score: \d{1,3} -- [A-F]|\b(?:coverage|score|severity)\b.{0,40}\b(?:above|below|exceeds?|under|over) (?:[a-z]+ ){1,3}threshold\b|\btoo many warnings\b`)
 	// limitOption matches an option that says when a program exits with an error because of what it found.
 	limitOption = lazyregexp.New(`(?:^|\s)(--?(?:[a-z]+-)*(?:exit-code|fail-?(?:on|level|under|threshold)|threshold|min-score|max-warnings)(?:[= ]\S+)?)`)
 )
@@ -302,12 +304,12 @@ func responseStatus(q *Clue, c *Container) Remedy {
 var noServer = lazyregexp.New(`(?i)timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:was |has been )?(?:reset|closed|aborted|lost|terminated|dropped)|lost connection|reading from server|code = Unavailable|no responders|unhealthy|not (?:found or not )?accessible|broken pipe|no (?:brokers|servers?|hosts?) (?:are )?available|(?:is|be) (?:unavailable|not (?:available|ready|reachable))|not (?:be )?ready|(?:empty|no|unexpected) (?:response|reply)|clos(?:ed|es) the connection|terminating connection|gone away|link failure|no connections were made`)
 
 // remoteWork matches what the client of a server says about the work that it had done there.
-var remoteWork = lazyregexp.New(`(?i)\b(?:job|actor|task|workers?|workflow|pipeline|execution|build)\b.{0,30}\b(?:failed|died|crashed|aborted|errored|was lost)\b`)
+var remoteWork = lazyregexp.New(`(?i)^Status message: |\b(?:ray|actor|spark|flink|dask|argo|prefect|airflow)\b.{0,40}\b(?:failed|died|crashed|aborted|errored|was lost)\b`)
 
 // namedServer is the clue of a server that does not answer, or of the only one, and of which the error says nothing else.
 func namedServer(q *Clue, c *Container) Remedy {
 	if remoteWork.MatchString(q.Words) && len(c.peers()) == 1 {
-		return c.peers()[0].remedy("look at " + c.peers()[0].name() + ", which did the work that failed, and read its log")
+		return c.peers()[0].remedy("look at " + c.peers()[0].name() + " if it does the work that failed, and read its log")
 	}
 	if !noServer.MatchString(q.Words) {
 		return Remedy{}

@@ -76,7 +76,7 @@ func TestErrorOfAServerIsSoughtThere(t *testing.T) {
 		{&Container{Name: "main", Hosts: Hosts{Job: "train"}, Variables: []Variable{{Name: "MASTER_ADDR", Value: "train-0"}}}, "ValueError: host not found: Name or service not known", "", "", "{recreate} with subdomain in the pod template"},
 		{&Container{Name: "main", Hosts: Hosts{Job: "set-a-0", Set: "set", Subdomain: "set"}}, "ssh: Could not resolve hostname set-b-0-1.set: Name or service not known", "", "", "look at the pod of index 1 of Job set-b-0"},
 		{&c, "no data in file", "", "", ""},
-		{&only, "Status message: the actor died before finishing this task", "", "pg", "look at pg, which did the work that failed"},
+		{&Container{Name: "main", Arguments: []string{"ray", "job", "submit", "--address", "ray-head"}}, "Status message: the actor died before finishing this task", "", "ray-head", "look at ray-head if it does the work that failed"},
 		{&Container{Name: "main", Arguments: []string{"serve", "--mysql_service_host=db.prod"}}, "lost connection", "", "db.prod", "check whether db.prod is ready"},
 		{&Container{Name: "main", Arguments: []string{"popeye", "--min-score", "80"}}, "Your cluster score: 67 -- D", "", "", "have it accept that by --min-score 80 in the command or args of container main"},
 		{&Container{Name: "main", Variables: []Variable{{Name: "APP_PRIVATE_KEY", From: "key k of Secret s"}}}, "gpg-failed", "Using global git private key\ngpg-failed", "", "check variable APP_PRIVATE_KEY of container main, which comes from key k of Secret s"},

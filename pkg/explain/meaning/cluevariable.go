@@ -100,8 +100,13 @@ func namedVariable(q *Clue, c *Container) string {
 }
 
 func nearVariable(q *Clue, c *Container) string {
+	before, from := q.split()
+	direct := from
+	if n := len(before); n > 0 { // What is further away names it exactly, or means something else.
+		direct = append(slices.Clone(from), before[n-1])
+	}
 	for _, text := range q.around() {
-		if v := c.spokenVariable(text); v != nil {
+		if v := c.spokenVariable(text); v != nil && (slices.Contains(direct, text) || strings.Contains(text, v.Name)) {
 			return "check " + c.placeOf(v)
 		}
 	}

@@ -158,10 +158,10 @@ func (c *Container) lastingMounts() string {
 	return wording.Enumerate(c.mountsThat(isLasting, "%[2]s is %[1]s"), "and")
 }
 
-// mountsThat returns the volumes for which is reports true in a format of their names and paths.
-func (c *Container) mountsThat(is func(*Mount) bool, format string) (names []string) {
+// mountsThat returns the volumes that satisfy a condition, each in a format with its name and path.
+func (c *Container) mountsThat(holds func(*Mount) bool, format string) (names []string) {
 	for i := range c.Mounts {
-		if m := &c.Mounts[i]; is(m) {
+		if m := &c.Mounts[i]; holds(m) {
 			names = append(names, fmt.Sprintf(format, m.name(), m.Path))
 		}
 	}

@@ -136,17 +136,14 @@ func (l *logLines) last() int {
 		if line.kind == lineSuccess && last >= 0 || plain >= maxPlainLines && line.kind != lineEmpty {
 			return last
 		}
-		isBetter := l.isBetter(i, last)
+		isBetter, isWhole := l.isBetter(i, last), line.kind == lineAlarm && !line.isDetail()
 		switch {
-		case l.isTitle(i, last):
+		case l.isTitle(i, last), isWhole && !isBetter && line.isHead(l.at(last)): // The details of the error say more.
 			return last
+		case isWhole:
+			return beneath(l, i)
 		case line.kind == lineFinding && isBetter:
 			return i
-		case line.kind == lineAlarm && !line.isDetail():
-			if !isBetter && line.isHead(l.at(last)) {
-				return last // The details of the error say more.
-			}
-			return beneath(l, i)
 		case line.isElse():
 			plain++
 		case line.kind == lineAlarm && isBetter:
@@ -401,14 +398,19 @@ var (
 )
 
 // warned matches a record with an error, whatever its level.
-var warned = lazyregexp.New(`[,{ ]"?err(?:or)?"?[=:] ?"`)
+var warned = lazyregexp.New(`[,{ ]"?err(?:or)?"?[=:] ?"[^"]`)
+
+// nextRun matches what a run leaves to another one.
+var nextRun = lazyregexp.New(`(?i)\bnext (?:run|time|backup|schedule)\b`)
 
 // ErrorAtEnd returns the ErrorIn a log after which the program did nothing else, or the error of a warning that is the last line, and reports
 // whether the program called that a success; "" if there is none.
 func ErrorAtEnd(raw []string) (words string, boasts bool) {
 	lines := linesOf(raw)
-	if i := len(raw) - 1; i >= 0 && lines.at(i).kind == lineMurmur && warned.MatchString(raw[i]) && !harmless.MatchString(lines.at(i).text) {
-		return lines.words(i), false
+	if i := len(raw) - 1; i >= 0 && lines.at(i).kind == lineMurmur && warned.MatchString(raw[i]) {
+		if text := lines.at(i).text; !harmless.MatchString(text) && (!overcome.MatchString(text) || nextRun.MatchString(text)) {
+			return lines.words(i), false
+		}
 	}
 	for i := len(raw) - 1; i >= 0 && lines.at(i).kind != lineAlarm; i-- {
 		line := lines.at(i)

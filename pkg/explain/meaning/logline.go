@@ -261,8 +261,8 @@ var (
 	glog = lazyregexp.New(`^([IWEF]) \S+\.(?:cc|cpp|cu|h):\d+\] `)
 	// quotedPair matches the message in an object of JSON in several lines, or in a page of HTML.
 	quotedPair = lazyregexp.New(`^"(?:msg|message|error|reason|detail|error_description|errorMessage)" ?: ?"([^"].*)",?$|<(?:title|h1)>([45]\d\d [^<]+)<`)
-	// badResponse matches an answer as clients of Rancher and Longhorn write it. failedSQL matches what Liquibase writes after an error, rejectedPush what git writes about a branch, and childOutput the output of a
-	// command that failed, with what reports it.
+	// childOutput matches the output of a command that failed, with what reports it, badResponse a response as clients of Rancher and
+	// Longhorn write it, failedSQL what Liquibase writes after an error, and rejectedPush what git writes about a branch.
 	childOutput  = lazyregexp.New(`^.*\bexit (?:status|code) \d+:? "(\w.*?)(?:\\n|\s)*"$`)
 	badResponse  = lazyregexp.New(`Bad response statusCode \[\d+\]\. Status \[[^\]]*\]\. Body: \[.*?message=(.*)\] from \[\S*\]`)
 	failedSQL    = lazyregexp.New(` \[Failed SQL: .*$`)

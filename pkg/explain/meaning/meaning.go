@@ -293,5 +293,5 @@ func (t *Trouble) fill(template, volume string) string {
 // objects maps the kinds of objects in messages.
 var objects = map[string]string{
 	"configmap": "ConfigMap", "config": "ConfigMap", "secret": "Secret", "persistentvolumeclaim": "claim", "serviceaccount": "ServiceAccount",
-	"secretproviderclass": "SecretProviderClass", "services": "list of Services",
+	"secretproviderclass": "SecretProviderClass",
 }

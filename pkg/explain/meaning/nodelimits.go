@@ -2,14 +2,15 @@ package meaning
 
 // What a node lacks for any pod, whatever its runtime was about to do.
 const (
-	NodeDisk       TroubleKind = "NodeDisk"       // the node has no disk space left
-	NodeDiskFails  TroubleKind = "NodeDiskFails"  // the disk of the node fails, so that its file system is read-only
-	NodeMemory     TroubleKind = "NodeMemory"     // the node has no memory left
-	NodeProcesses  TroubleKind = "NodeProcesses"  // the node starts no more processes
-	NodeFiles      TroubleKind = "NodeFiles"      // the node opens no more files, or watches no more
-	NodeNamespaces TroubleKind = "NodeNamespaces" // the node creates no more namespaces
-	NodeCgroups    TroubleKind = "NodeCgroups"    // the node creates no more cgroups
-	NotRead        TroubleKind = "NotRead"        // the kubelet did not get what a container refers to from the API server in time
+	NodeDisk        TroubleKind = "NodeDisk"        // the node has no disk space left
+	NodeDiskFails   TroubleKind = "NodeDiskFails"   // the disk of the node fails, so that its file system is read-only
+	NodeMemory      TroubleKind = "NodeMemory"      // the node has no memory left
+	NodeProcesses   TroubleKind = "NodeProcesses"   // the node starts no more processes
+	NodeFiles       TroubleKind = "NodeFiles"       // the node opens no more files, or watches no more
+	NodeNamespaces  TroubleKind = "NodeNamespaces"  // the node creates no more namespaces
+	NodeCgroups     TroubleKind = "NodeCgroups"     // the node creates no more cgroups
+	ServicesNotRead TroubleKind = "ServicesNotRead" // the kubelet has just started
+	NotRead         TroubleKind = "NotRead"         // the kubelet did not get what a container refers to from the API server in time
 )
 
 // nodeLimits are errors of the operating system in messages about sandboxes and containers.
@@ -50,11 +51,19 @@ var nodeLimits = []row[TroubleKind]{
 	},
 	{
 		kind:     NotRead,
-		patterns: re(`failed to sync (?P<object>configmap|secret) cache: timed out waiting for the condition`, `(?P<object>services) have not yet been read`),
+		patterns: re(`failed to sync (?P<object>configmap|secret) cache: timed out waiting for the condition`),
 		complete: true,
 		brief:    "{kind and name} not read",
 		text:     "its node timed out reading a {kind and name} from the API server",
 		advice:   "if it lasts, check the load of {node} and of the API server, and the network between them" + retried,
+	},
+	{
+		kind:     ServicesNotRead,
+		patterns: re(`services have not yet been read`),
+		complete: true,
+		brief:    "Services not read",
+		text:     "its kubelet has not read the Services yet",
+		advice:   "wait: this passes soon after a kubelet starts; if it lasts, check the network between {node} and the API server" + retried,
 	},
 	{
 		kind:     NodeMemory,

@@ -64,7 +64,7 @@ func (c *Container) origin(word string) (place string, isWhole bool) {
 
 // isValue reports whether a word may be a value, and is no name of the container, its pod or program, or of a file of code.
 func (c *Container) isValue(word string) bool {
-	return word != "" && word != c.Name && !strings.Contains(strings.Join(c.commands(), " "), "-m "+word) && !ownPod.MatchString(word) && !calls(c, word) && !ofCode.MatchString(word)
+	return word != "" && word != c.Name && !strings.Contains(strings.Join(c.commands(), " ")+" ", "-m "+word+" ") && !ownPod.MatchString(word) && !calls(c, word) && !ofCode.MatchString(word)
 }
 
 // inArgument names the option or the line of an argument that has a word, as origin does.

@@ -82,6 +82,9 @@ var (
 	hostVariable = lazyregexp.New(`(?:^|_)(?:HOST(?:NAME)?S?|SERVERS?|ADDR(?:ESS(?:ES)?)?|ENDPOINTS?|BROKERS?)$`)
 	hostOption   = lazyregexp.New(`^(?:-h|-H|-S|--(?:[\w-]+[_-])?(?:host(?:name)?|server|endpoint|ep|address|addr|brokers?))$`)
 	hostName     = lazyregexp.New(`^[a-z][\w.-]*$`)
+	// noPeer matches options that are about no other server, and noName values that are no host.
+	noPeer = lazyregexp.New(`^--(?:enable|disable|no|with|without|skip|start|use|virtual|bind|listen|metrics|from)[_-]`)
+	noName = lazyregexp.New(`^(?:true|false|yes|no|on|off|all|any|none|auto)$`)
 	// proxyVariable matches variables about all servers.
 	proxyVariable = lazyregexp.New(`(?i)proxy`)
 )
@@ -115,7 +118,7 @@ func (c *Container) peers() (all []peer) {
 		if !isOne && i > 0 {
 			option, value = c.Arguments[i-1], argument
 		}
-		if add(hostAndPort.Group(value), arguments); hostOption.MatchString(option) && hostName.MatchString(value) {
+		if add(hostAndPort.Group(value), arguments); hostOption.MatchString(option) && hostName.MatchString(value) && !noPeer.MatchString(option) && !noName.MatchString(value) {
 			add(value, arguments)
 		}
 	}
@@ -295,11 +298,15 @@ func (e *KnownError) ofPeer(q *Clue, c *Container) (none Remedy) {
 	if found.host == "" || address.MatchString(found.host) || port != "" && known != "" && known != port {
 		return none
 	}
-	longer := ""
+	return Remedy{Text: found.check(e.longer(c)), Server: found.host}
+}
+
+// longer is how to give curl more time, "" for other errors.
+func (e *KnownError) longer(c *Container) string {
 	if e.Kind == ErrorTimeout && c.hasArgument("--max-time") {
-		longer = ", or raise --max-time in the command of container " + c.Name
+		return ", or raise --max-time in the command of container " + c.Name
 	}
-	return Remedy{Text: found.check(longer), Server: found.host}
+	return ""
 }
 
 // migrates matches the names and commands of programs that create what a database lacks.

@@ -45,7 +45,7 @@ var available = lazyregexp.New(`^(?:.* Origin reason is \S+: )?\d+/(\d+) nodes a
 // helpless matches the number of nodes on which no other pods could make room, at the end of the message.
 var helpless = lazyregexp.New(`(\d+) Preemption is not helpful for scheduling`)
 
-// noneOf is the same for reasons that stand alone.
+// noneOf is the beginning of the message, for reasons that stand alone.
 const noneOf = "0/0 nodes are available: "
 
 // counted matches a reason with the number of nodes for which it holds.

@@ -43,7 +43,7 @@ var stateErrors = []errorRow{
 			{"can't locate revision", lazyregexp.New(`(Can't locate revision identified by '[^']+')`), nil},
 			{"failed migration", lazyregexp.New(`([Cc]ontains a failed migration to version \S+)`), nil},
 			{"dirty database", lazyregexp.New(`(Dirty database version \d+)`), nil},
-			{"lock", lazyregexp.New(`([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|((?:repository|[mM]igration table) is already locked)|(ConditionalCheckFailedException)`), nil},
+			{"lock", lazyregexp.New(`([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|((?:repository|[mM]igration table) is already locked)`), nil},
 			{"in progress", lazyregexp.New(`(another operation \(install/upgrade/rollback\) is in progress)`), nil},
 			{"no deployed releases", lazyregexp.New(`("[^"]+" has no deployed releases)`), nil},
 			{"cannot be imported", lazyregexp.New(`(\S+ "[^"]+"(?: in namespace "[^"]*")? exists) and cannot be imported`), nil},
@@ -55,6 +55,7 @@ var stateErrors = []errorRow{
 			{"is not clean", lazyregexp.New(`(database is not clean: .+? in schema "[^"]+")`), nil},
 			{"migration not ", lazyregexp.New(`(Detected (?:applied|resolved|failed) migration not (?:resolved|applied)[\w ]*)`), nil},
 			{"but is now", lazyregexp.New(`(\S+::\S+::\S+ was: \S+ but is now: \S+)`), nil}, // Liquibase
+			{"already initialized", lazyregexp.New(`MongoServerError: (already initialized)`), nil},
 			{"already exists and is complete", lazyregexp.New(`(A job instance already exists and is complete)`), nil},
 			{"already exists", lazyregexp.New(existing), nil},
 			{"already exists", lazyregexp.New(`ERROR: +((?:relation|column) "[^"]+" (?:of relation "[^"]+" )?already exists)|(Table '[^']+' already exists)|fatal: destination path ('[^']+' already exists)`), nil},
@@ -148,7 +149,7 @@ var stateErrors = []errorRow{
 			{"chart ", lazyregexp.New(`(chart \\*"[^"\\]+\\*" (?:matching|version) \S+ not found in (?:\S+ index|\S+ repository))`), nil},
 			{"key does not exist", lazyregexp.New(`(The specified key does not exist)`), nil},
 			{"(404) when calling", lazyregexp.New(`An error occurred \(404\) when calling the HeadObject operation: (Key "[^"]+" does not exist)?`), nil},
-			{"://", lazyregexp.New(`Path does not exist: (\w+://\S*\w)|\b((?:s3a?|gs|gcs|abfss?|wasbs?)://\S+) (?:bucket does not exist|not found$)`), nil},
+			{"://", lazyregexp.New(`Path does not exist: ((?:s3a?|gs|gcs|abfss?|wasbs?)://\S*\w)|\b((?:s3a?|gs|gcs|abfss?|wasbs?)://\S+) (?:bucket does not exist|not found$)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorEarlierState, ErrorAuthentication},
 		read:     func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
@@ -286,7 +287,7 @@ const (
 // createdBefore is how to resolve a table, or a part of one, that a migration creates once more.
 const createdBefore = "an earlier attempt or another migration created it: mark that step as done in the tool, have the statement accept it (IF NOT EXISTS), or drop it if nothing needs it; until then, a rerun fails again"
 
-const unlock = "let the run that holds the lock end; if none does anymore, release the lock with the unlock command of the tool"
+const unlock = "let the run that holds the lock end; if no run holds it any longer, release the lock with the unlock command of the tool"
 
 // resolutions say how to resolve an earlier state, by a part of the message about it.
 var resolutions = []struct{ part, how string }{
@@ -305,7 +306,8 @@ var resolutions = []struct{ part, how string }{
 	{"Dirty database", "undo or complete the migration that failed, then set its version with migrate force; until then, a rerun fails again"},
 	{"already allocated", "use another address or port; or, if nothing needs the Service that has it (kubectl get services -A), delete that one"},
 	{"Detected ", "use an image that has the migration which the database has, or, if it was removed on purpose, mark it so (flyway repair); until then, a rerun fails again"},
-	{"lock", unlock}, {"ConditionalCheck", unlock},
+	{"already initialized", "have the script call rs.initiate() only if rs.status() fails: the replica set exists, which is what it wants"},
+	{"lock", unlock},
 	{"igration", "if no migration runs anymore, complete or undo the one that began, and mark it so with the tool; until then, a rerun fails again"},
 	{"in progress", "wait until the other Helm command ends; if none runs, go back to an earlier release (helm rollback), or uninstall one that was never installed"},
 	{"", "find out what uses the name, or use another one"},

@@ -92,7 +92,7 @@ var consumer = lazyregexp.New(`^The node was low on resource: ([-\w.]+)\..* Cont
 var (
 	lowOn     = lazyregexp.New(`^The node was low on resource: (\w+)`)
 	uncounted = map[string]string{
-		"inodes": "free inodes of the node's disk: remove files of other pods and images that are not used, or have the pod write fewer files (an archive, or a volume of its own); a pod cannot request inodes",
+		"inodes": "free inodes on the node's disk: remove files of other pods and images that are not used, or have the pod write fewer files (an archive, or a volume of its own); a pod cannot request inodes",
 		"pids":   "have the pods of the node start fewer processes and threads, or limit them for each pod (podPidsLimit of the kubelet); a pod cannot request them",
 	}
 )

@@ -142,7 +142,7 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		kind:     OwnerChange,
 		patterns: re(`[Ss]etting volume ownership for (?:\S*/volumes/[^/ ]+/(?P<volume>[^/ ]+))?`),
 		brief:    "changing owners",
-		text:     "its node still changes the owner of each file of {volume} (fsGroup)",
+		text:     "its node is still changing the owner of each file of {volume} (fsGroup)",
 		advice:   "{recreate} with fsGroupChangePolicy: OnRootMismatch in the securityContext of the pod template, which leaves the files alone if the root of the volume has the group already; or without fsGroup",
 	},
 	{
@@ -151,7 +151,7 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		complete: true,
 		brief:    "device in use",
 		text:     "something else on its node holds the device of {volume} ({detail})",
-		advice:   "have multipathd on {node} leave the device alone (blacklist in /etc/multipath.conf, and restart it): it takes those of Longhorn and other CSI drivers; else find the mount there (lsblk)",
+		advice:   "have multipathd on {node} leave the device alone (blacklist in /etc/multipath.conf, and restart it): it takes those of Longhorn and other CSI drivers; otherwise, find what mounts it there (lsblk)",
 	},
 	{
 		kind:     ClaimUnusable,

@@ -63,7 +63,7 @@ func (t *Trouble) IsAboutObject() bool {
 var passing = []TroubleKind{
 	RateLimit, PullsThrottled, RegistryFails, Unreachable, ProxyDown, LayerDamaged, NoDiskSpace,
 	NotAttached, VolumeBusy, OwnerChange, NotSynced, Attacher, StorageUnreachable, MultiAttach, VolumeInUse, VolumeLimit, MountTimeout, SecretsStore, NodeDiskFull,
-	StillAttached, PullCanceled, DiskFails, NodeDisk, NodeMemory, NodeProcesses, NodeFiles, NotRead,
+	StillAttached, PullCanceled, DiskFails, NodeDisk, NodeMemory, NodeProcesses, NodeFiles, NotRead, ServicesNotRead,
 }
 
 // MayPass reports whether the trouble may pass by itself.

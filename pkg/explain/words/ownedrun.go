@@ -178,6 +178,7 @@ func waitsText(run *explain.OwnedRun) string {
 
 // withCause returns a clause with its cause after a colon: the first of the texts that leaves room for the cause, or else the last, with
 // the beginning and the end of the cause. A cause that would lose one of them, or more than an eighth, is a clause of its own, and the first.
+// used is the position of the text that the clauses have.
 func withCause(cause string, texts ...string) (clauses []string, used int) {
 	if cause = OneLine([]string{cause}); cause == "" {
 		return texts[:1], 0

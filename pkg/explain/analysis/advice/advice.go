@@ -170,7 +170,7 @@ func startRemedy(in *facts.Facts, c *input.Container, message string) string {
 	}
 	of, class := in.TemplateContainer(c.Name), in.Spec.Template.Spec.RuntimeClassName
 	switch {
-	case of != nil && of.WorkingDir != "" && strings.Contains(message, of.WorkingDir):
+	case of != nil && of.WorkingDir != "" && strings.Contains(message, "mkdir "+of.WorkingDir+":"):
 		return fmt.Sprintf(words.FixWorkingDir, of.WorkingDir, c.Name, of.Image)
 	case class != nil:
 		return fmt.Sprintf(words.FixRuntime, *class)

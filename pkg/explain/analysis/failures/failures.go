@@ -149,9 +149,12 @@ func collect(in *facts.Facts, o explain.Options) []Failure {
 	return all
 }
 
-// wasCounted reports whether the status of an open Job counts a pod as failed that still terminates: the controller has removed its finalizer.
+// wasCounted reports whether the status of an open Job counts a pod as failed that still terminates: the controller has removed its finalizer,
+// and has not deleted it because it was one too many.
 func wasCounted(in *facts.Facts, p *input.Pod) bool {
-	return p.Deleting && !p.Finalizer && !in.Decision.Decided() && jobspec.PodReplacementPolicy(in.Spec) != batchv1.Failed && in.Job.Status.Failed > in.FailedPods
+	failed := func(c input.Container) bool { return c.Ended && !c.Before && c.ExitCode != 0 }
+	isItsOwn := p.Disruption != "" || in.Job.DeletionTimestamp != nil || slices.ContainsFunc(p.Containers, failed)
+	return isItsOwn && p.Deleting && !p.Finalizer && !in.Decision.Decided() && jobspec.PodReplacementPolicy(in.Spec) != batchv1.Failed && in.Job.Status.Failed > in.FailedPods
 }
 
 // IsConsequence reports whether the pod ended, or will end, because it was deleted after the outcome of the Job was decided.
