@@ -246,13 +246,7 @@ func HoldOf(w *Workload) *Hold {
 	}
 	switch {
 	case w.Inactive:
-		hold.Kind, hold.Checks = Deactivated, w.Checks
-		if evicted != nil {
-			hold.Reason, hold.Message = evicted.Reason, cmp.Or(hold.Message, flat(evicted.Message))
-		}
-		if strings.HasSuffix(hold.Reason, maxTimeExceeded) {
-			hold.MaxSeconds = w.MaxSeconds
-		}
+		hold.deactivate(w, evicted)
 	case reserved != nil && reserved.Status == "True":
 		return hold.withQuota(w, evicted)
 	case hold.Message == "":
@@ -275,6 +269,17 @@ func HoldOf(w *Workload) *Hold {
 		hold.evict(w, evicted)
 	}
 	return hold
+}
+
+// deactivate sets that Kueue does not try to admit the Workload.
+func (h *Hold) deactivate(w *Workload, evicted *metav1.Condition) {
+	h.Kind, h.Checks = Deactivated, w.Checks
+	if evicted != nil {
+		h.Reason, h.Message = evicted.Reason, cmp.Or(h.Message, flat(evicted.Message))
+	}
+	if strings.HasSuffix(h.Reason, maxTimeExceeded) {
+		h.MaxSeconds = w.MaxSeconds
+	}
 }
 
 // readPodSet sets the only one of several pod sets that the message names.

@@ -136,7 +136,7 @@ func (l *logLines) last() int {
 		if line.kind == lineSuccess && last >= 0 || plain >= maxPlainLines && line.kind != lineEmpty {
 			return last
 		}
-		isBetter, isWhole := l.isBetter(i, last), line.kind == lineAlarm && !line.isDetail()
+		isBetter, isWhole := l.isBetter(i, last), line.isWhole()
 		switch {
 		case l.isTitle(i, last), isWhole && !isBetter && line.isHead(l.at(last)): // The details of the error say more.
 			return last
@@ -155,6 +155,9 @@ func (l *logLines) last() int {
 	}
 	return last
 }
+
+// isWhole reports whether the line is an error, and no detail of one.
+func (l *logLine) isWhole() bool { return l.kind == lineAlarm && !l.isDetail() }
 
 // isElse reports whether the line may be about something else than the error before it. A sentence that is not about what the program
 // does is help.
@@ -364,93 +367,6 @@ func ErrorIn(lines []string) string {
 	}
 	if words := all.words(at); !Collides(words) {
 		return words
-	}
-	return ""
-}
-
-var (
-	// failedWork matches what scripts print about a failure of their work, and worked about a success.
-	failedWork = lazyregexp.New(`(?i)\b(?:could ?n[o']t|failed to|unable to|cannot) (?:back ?up|upload|dump|copy|export|restore|migrate|sync|save|archive)\b|\b(?:back-?up|upload|dump|copy|export|restore|migration|sync|snapshot)\b(?: \S+){0,4} (?:has )?failed\b`)
-	worked     = lazyregexp.New(`(?i)\bsuccess|\bsucceeded|\buploaded\b`)
-	// harmless matches what is no failure, or one of something else than the work.
-	harmless = lazyregexp.New(`(?i)\b(?:0|no|without|if|unless)\b|metric|traces?\b|spans?\b|telemetry|analytics|sentry|otlp`)
-)
-
-// FailedWork returns the last line in which a program reports that its work failed, or "" if it then retries or succeeds.
-func FailedWork(raw []string) string {
-	for i, lines := len(raw)-1, linesOf(raw); i >= 0; i-- {
-		switch text := lines.at(i).text; {
-		case worked.MatchString(text), overcome.MatchString(text), lines.at(i).kind == lineSuccess:
-			return ""
-		case lines.at(i).kind == lineAlarm && failedWork.MatchString(text) && !harmless.MatchString(text) && !utility.MatchString(text):
-			return lines.words(i)
-		}
-	}
-	return ""
-}
-
-var (
-	// boast matches a line in which a program reports its own success, and overcome an error after which it tries again.
-	boast = lazyregexp.New(`^\W*(?:[\w./:-]+ ){0,5}(?i:completed?|finished|done|succeeded|success(?:ful)?)(?: (?i:successfully))?\W*$`)
-	// noErrors matches a count of errors that there were none of.
-	noErrors = lazyregexp.New(`(?i)\b(?:errors?|failures?)\b["']?(?: \w+)?\s*[:=]\s*0\b`)
-	overcome = lazyregexp.New(`(?i)\bretr(?:y|ies|ying)\b|\b(?:try|trying) again\b|\battempt\b`)
-)
-
-// warned matches a record with an error, whatever its level.
-var warned = lazyregexp.New(`[,{ ]"?err(?:or)?"?[=:] ?"[^"]`)
-
-// nextRun matches what a run leaves to another one.
-var nextRun = lazyregexp.New(`(?i)\bnext (?:run|time|backup|schedule)\b`)
-
-// ErrorAtEnd returns the ErrorIn a log after which the program did nothing else, or the error of a warning that is the last line, and reports
-// whether the program called that a success; "" if there is none.
-func ErrorAtEnd(raw []string) (words string, boasts bool) {
-	lines := linesOf(raw)
-	if i := len(raw) - 1; i >= 0 && lines.at(i).kind == lineMurmur && warned.MatchString(raw[i]) {
-		if text := lines.at(i).text; !harmless.MatchString(text) && (!overcome.MatchString(text) || nextRun.MatchString(text)) {
-			return lines.words(i), false
-		}
-	}
-	for i := len(raw) - 1; i >= 0 && lines.at(i).kind != lineAlarm; i-- {
-		line := lines.at(i)
-		isBoast := boast.MatchString(line.text)
-		if boasts = boasts || isBoast; !line.indented && (line.kind == lineSuccess || line.sign() == SignNoError && line.kind != lineEmpty && !isBoast) {
-			return "", false
-		}
-	}
-	if words = ErrorIn(raw); boasts && (overcome.MatchString(words) || noErrors.MatchString(words)) {
-		return "", false
-	}
-	return words, boasts
-}
-
-// changing matches the parts of a line that differ each time: numbers, times and ids.
-var changing = lazyregexp.New(`[0-9a-f]*\d[0-9a-f.:-]*`)
-
-// Repeated returns the last error that a log has several times, without its level; "" if there is none, or if other lines follow it: a
-// program tries in vain, again and again.
-func Repeated(raw []string) string {
-	lines, times := linesOf(raw), map[string]int{}
-	isError := func(i int) bool {
-		kind := lines.at(i).kind
-		return (kind == lineAlarm || kind == lineMurmur) && !lines.at(i).isDetail()
-	}
-	for i := range raw {
-		if isError(i) {
-			times[changing.ReplaceAllString(lines.at(i).text, "0")]++
-		}
-	}
-	for i, others := len(raw)-1, 0; i >= 0 && others < maxPlainLines && len(times) > 0; i-- {
-		switch line := lines.at(i); {
-		case line.kind == lineSuccess:
-			return ""
-		case isError(i) && times[changing.ReplaceAllString(line.text, "0")] > 1:
-			text := lines.words(i)
-			return strings.TrimLeft(text[len(level.FindString(text)):], " :]")
-		case line.kind > lineHint:
-			others++
-		}
 	}
 	return ""
 }
