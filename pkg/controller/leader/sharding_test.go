@@ -160,6 +160,25 @@ func TestShardsStayAfterAnOutage(t *testing.T) {
 	})
 }
 
+// Who has not looked at the Leases for long takes nobody for dead: the others need time to renew them.
+// Requirements: SHD-04
+func TestOthersAreNotDeadAfterAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newLeaseServer()
+		other := s.join("b", 6, 0)
+		pass(time.Minute)
+		first := newReplicas(&Sharding{Election: (&sharer{leaseServer: s}).election("a"), Shards: 6, Grace: time.Minute})
+		first.sharding.Clock = clock.RealClock{}
+		assert.NoError(t, first.look(t.Context()))
+		leases := s.names()
+		other.setAway(true)
+		pass(5 * time.Minute)
+		assert.NoError(t, first.look(t.Context()))
+		assert.SlicesEqual(t, s.names(), leases, "the Leases after an outage")
+		other.stop(t)
+	})
+}
+
 // A rolling update changes the number of shards. Replicas with the new number wait until the last of the old replicas
 // has ended, and no namespace has two holders.
 // Requirements: SHD-05
