@@ -162,12 +162,8 @@ func TestRuleThatMatchesASidecarHidesTheFailure(t *testing.T) {
 func TestPodThatTerminatesMayHaveBeenCounted(t *testing.T) {
 	for disruption, want := range map[string]string{"EvictionByEvictionAPI": "pod was evicted through the Eviction API", "": "the failed pod and its log are gone"} {
 		terminating := func(p *corev1.Pod) {
-			explaintest.WithStatus("", "", disruption, "", nil)(p)
-			explaintest.Terminating(5 * time.Second)(p)
+			explaintest.WithStatus("", "", disruption, "", explaintest.Terminating(5*time.Second))(p)
 			p.Status.Phase = corev1.PodRunning
-			if disruption != "" {
-				p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: disruption})
-			}
 		}
 		f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) { j.Status.Failed, j.Status.Active = 1, 0 }), explaintest.PodOf("a", terminating))
 		explaintest.WantText(t, explaintest.Report(f), want)
