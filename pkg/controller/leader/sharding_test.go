@@ -160,7 +160,7 @@ func TestShardsStayAfterAnOutage(t *testing.T) {
 	})
 }
 
-// Who has not looked at the Leases for long takes nobody for dead: the others need time to renew them.
+// A replica that has not read the Leases for a long time takes no other replica for dead: the others need time to renew theirs.
 // Requirements: SHD-04
 func TestOthersAreNotDeadAfterAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -31,7 +31,7 @@ type JobSet struct {
 	Dropped []DroppedField
 	// Jobs is the number of its Jobs.
 	Jobs int
-	// Workload is what Kueue stores for a suspended JobSet without Jobs, nil if there is none.
+	// Workload is the Workload of a suspended JobSet without Jobs, nil if Kueue has none for it.
 	Workload *kueue.Workload
 	Gaps     []Gap
 }

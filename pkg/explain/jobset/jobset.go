@@ -45,8 +45,8 @@ func Explain(in input.JobSet, reports []explain.Report) explain.JobSetReport {
 	default:
 		copyFields(&r, in.JobSet)
 		r.Dropped = in.Dropped
-		own := ownReports(&in, reports)
-		decide(&r, &in, runsOf(own, in.Now))
+		own, held := ownReports(&in, reports), heldItself(&in)
+		decide(&r, &in, held != nil, runsOf(own, in.Now))
 		if r.State == explain.JobSetRunning {
 			findMissing(&r, &in, own)
 		}
@@ -54,7 +54,7 @@ func Explain(in input.JobSet, reports []explain.Report) explain.JobSetReport {
 			r.StillRun, r.TTLSeconds = stillRun(own), in.JobSet.Spec.TTLSeconds
 		}
 		if r.State == explain.JobSetSuspended {
-			r.Held = heldBy(&in, own)
+			r.Held = cmp.Or(held, heldBy(own))
 		}
 	}
 	r.Sentence, r.Notes = words.JobSetText(&r, in.Now)
@@ -123,13 +123,19 @@ func stillRun(reports []*explain.Report) (names []string) {
 	return names
 }
 
-// heldBy returns why Kueue keeps the first of the Jobs suspended, which it admits together, or a JobSet without Jobs; nil if that is unknown.
-func heldBy(in *input.JobSet, reports []*explain.Report) *explain.Suspension {
-	if in.Workload != nil {
-		if hold := kueue.HoldOf(in.Workload); hold != nil {
-			return &explain.Suspension{Queue: in.Workload.Queue, Hold: hold}
-		}
+// heldItself returns why Kueue does not admit a JobSet without Jobs; nil if that is unknown.
+func heldItself(in *input.JobSet) *explain.Suspension {
+	if in.Workload == nil {
+		return nil
 	}
+	if hold := kueue.HoldOf(in.Workload); hold != nil {
+		return &explain.Suspension{Queue: in.Workload.Queue, Hold: hold}
+	}
+	return nil
+}
+
+// heldBy returns why Kueue keeps the first of the Jobs suspended, which it admits together; nil if that is unknown.
+func heldBy(reports []*explain.Report) *explain.Suspension {
 	for _, r := range reports {
 		if p := lists.First(r.Problems, func(p *explain.Problem) bool { return p.Suspension.Hold != nil }); p != nil {
 			return &p.Suspension
@@ -138,8 +144,8 @@ func heldBy(in *input.JobSet, reports []*explain.Report) *explain.Suspension {
 	return nil
 }
 
-// decide finds the state in the conditions, then in the spec, the events and the Jobs.
-func decide(r *explain.JobSetReport, in *input.JobSet, runs []explain.OwnedRun) {
+// decide finds the state in the conditions, then in the spec, the events and the Jobs. held reports whether Kueue holds the JobSet itself.
+func decide(r *explain.JobSetReport, in *input.JobSet, held bool, runs []explain.OwnedRun) {
 	set := in.JobSet
 	r.Waits = waitsOf(set)
 	for _, known := range []struct {
@@ -165,7 +171,7 @@ func decide(r *explain.JobSetReport, in *input.JobSet, runs []explain.OwnedRun) 
 		return
 	}
 	switch {
-	case in.Workload != nil && kueue.HoldOf(in.Workload) != nil: // Its Jobs may run on another cluster.
+	case held: // Its Jobs may run on another cluster.
 		r.State = explain.JobSetSuspended
 	case in.Jobs == 0 && (!set.Spec.Suspend || isIgnored(in)): // A suspended JobSet has Jobs, which are suspended, too.
 		decideWithoutJobs(r, in)

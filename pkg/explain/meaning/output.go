@@ -54,8 +54,8 @@ func (l *logLines) warningAtEnd() string {
 	return l.words(i)
 }
 
-// ErrorAtEnd returns the ErrorIn a log after which the program did nothing else, or the error of a warning that is the last line, and reports
-// whether the program called that a success; "" if there is none.
+// ErrorAtEnd returns the ErrorIn a log after which the program did nothing else, or the error of a warning in its last line; "" if there is
+// none. boasts reports whether the program printed a success after it.
 func ErrorAtEnd(raw []string) (words string, boasts bool) {
 	lines := linesOf(raw)
 	if words = lines.warningAtEnd(); words != "" {
@@ -77,8 +77,8 @@ func ErrorAtEnd(raw []string) (words string, boasts bool) {
 // changing matches the parts of a line that differ each time: numbers, times and ids.
 var changing = lazyregexp.New(`[0-9a-f]*\d[0-9a-f.:-]*`)
 
-// Repeated returns the last error that a log has several times, without its level; "" if there is none, or if other lines follow it: a
-// program tries in vain, again and again.
+// Repeated returns the last error that a log has more than once, without its level: the program tries again and again, in vain. It returns ""
+// if there is none, or if other lines follow the error.
 func Repeated(raw []string) string {
 	lines, times := linesOf(raw), map[string]int{}
 	isError := func(i int) bool {

@@ -318,12 +318,22 @@ func knownIn(code int32, line string) *KnownError {
 	if strings.HasPrefix(line, "warning ") { // Yarn goes on.
 		return nil
 	}
-	if text, _, is := structured(line); is && strings.HasPrefix(line, "{") {
-		if known := cmp.Or(knownError(code, text, startErrors), knownError(code, text, programErrors)); known != nil {
-			return known
+	if strings.HasPrefix(line, "{") {
+		if text, _, is := structured(line); is {
+			if known := knownInText(code, text); known != nil {
+				return known
+			}
 		}
 	}
-	return cmp.Or(knownError(code, line, startErrors), knownError(code, line, programErrors))
+	return knownInText(code, line)
+}
+
+// knownInText returns the error of a message, or of a line as it is; nil if it has none with a known meaning.
+func knownInText(code int32, text string) *KnownError {
+	if known := knownError(code, text, startErrors); known != nil {
+		return known
+	}
+	return knownError(code, text, programErrors)
 }
 
 // element matches an element of a list.

@@ -178,7 +178,7 @@ func decidedText(r *explain.JobSetReport) string {
 	return text
 }
 
-// stillRunText names the Jobs that run after the end of their JobSet, and says until when; "" if there are none.
+// stillRunText names the Jobs that still run although their JobSet has ended, and says until when; "" without any.
 func stillRunText(r *explain.JobSetReport, now time.Time) string {
 	n := len(r.StillRun)
 	if n == 0 {

@@ -320,10 +320,10 @@ func activePod(in *facts.Facts, name string) *input.Pod { return input.PodNamed(
 
 // onRefusal returns advice by the kind of the refusal.
 func onRefusal(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
-	if p.Refusal.WaitsForLeader() && !p.Blocks {
+	switch waits := p.Refusal.WaitsForLeader(); {
+	case waits && !p.Blocks:
 		return nil
-	}
-	if p.Refusal.WaitsForLeader() && !in.Indexed() {
+	case waits && !in.Indexed():
 		return advise(words.IndexTheFollowers, "")
 	}
 	text, command := p.Refusal.Advice(shellWord(in.Job.Namespace))
