@@ -259,7 +259,7 @@ var setupErrors = []errorRow{
 		kind:     ErrorPropagation,
 		patterns: []errorPattern{{"is mounted on", lazyregexp.New(`path "([^"]+)" is mounted on "[^"]+" but it is not a (?:shared|slave)`), nil}},
 		brief:    "mountPropagation",
-		text:     "mountPropagation needs a shared mount, and that of {%s|its hostPath} on its node is none",
+		text:     "mountPropagation needs a shared mount, but {%s|its hostPath} is not on one on its node",
 		advice:   "{recreate} without mountPropagation for the {volume of %s,|volume,} or share its mount on the nodes (mount --make-rshared)",
 	},
 	{
