@@ -377,9 +377,11 @@ func accessAdvice(e *KnownError, c Container) string {
 	case in != nil:
 		return fmt.Sprintf("give the user of the container%s access to %s: fsGroup, or runAsUser as the owner of its files", user, in.place(c))
 	case strings.HasPrefix(e.Subject, "/."):
-		return fmt.Sprintf("set variable HOME of container %s to a folder that its user%s may write, such as /tmp or that of an emptyDir: as that user has no home, the program uses %s", c.Name, user, file)
+		return fmt.Sprintf("set variable HOME of container %s to a folder that its user%s may write, such as %s: as that user has no home, the program uses %s", c.Name, user, scratchOf(&c), file)
 	case strings.HasPrefix(e.Subject, "/root/."):
-		return fmt.Sprintf("set variable HOME of container %s to a folder of its user%s, such as /tmp: the program looks for %s in the home of root, which no other user may enter", c.Name, user, file)
+		return fmt.Sprintf("set variable HOME of container %s to a folder of its user%s, such as %s: the program looks for %s in the home of root, which no other user may enter", c.Name, user, scratchOf(&c), file)
+	case ofRuntime.MatchString(e.Subject):
+		return fmt.Sprintf("run container %s as a user who may use %s%s, or have its program leave that alone: kubelet and runtime make it for each container, and no volume can take its place", c.Name, file, user)
 	case ofProgram.MatchString(e.Subject):
 		return fmt.Sprintf("run container %s as a user who may use %s, which is in its image%s, or use an image whose program does not need that; it is %s", c.Name, file, user, c.Image)
 	}

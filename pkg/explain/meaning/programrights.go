@@ -152,3 +152,14 @@ func (e *KnownError) IsOfObjects() bool {
 
 // actionName matches the name of an action of a cloud.
 var actionName = lazyregexp.New(`^[\w-]+:\w+$|^(?:[A-Z][a-z0-9]+){2,}$|^[\w-]+(?:\.[\w-]+){2,}$`)
+
+// ofRuntime matches files that every container has from the kubelet or its runtime.
+var ofRuntime = lazyregexp.New(`^/(?:dev|proc|sys)/|^/etc/(?:hosts|hostname|resolv\.conf)$`)
+
+// scratchOf names a folder that any user of the container may write.
+func scratchOf(c *Container) string {
+	if c.ReadOnlyRoot && mountOf("/tmp/", c.Mounts) == nil {
+		return "that of an emptyDir, as the container has readOnlyRootFilesystem"
+	}
+	return "/tmp or that of an emptyDir"
+}

@@ -79,7 +79,9 @@ func notFoundAdvice(e *KnownError, c Container) string {
 	if len(c.Arguments) > 0 && isShell(c.Arguments[0]) && e.Subject != "" && !c.hasArgument(e.Subject) {
 		return fmt.Sprintf("correct %s, which calls %s, or use an image that has it (image %s)", c.scriptText(), wording.Shorten(e.Subject, maxDetail), c.Image)
 	}
-	if shellPath.MatchString(e.Subject) {
+	if name := path.Base(e.Subject); shellPath.MatchString(e.Subject) && name != "sh" {
+		return fmt.Sprintf("begin command of container %s with /bin/sh, if image %s has that (Alpine does) and the script needs no %s, or use an image with %s", c.Name, c.Image, name, name)
+	} else if shellPath.MatchString(e.Subject) {
 		return fmt.Sprintf("give the program itself in command of container %s, with each argument as an element of its own, as image %s has no %s; or use the image that was meant, or one with a shell", c.Name, c.Image, e.Subject)
 	}
 	return fmt.Sprintf("fix the command of container %s, or use an image that contains it (image %s)", c.Name, c.Image)
