@@ -41,10 +41,13 @@ func unexpanded(_ *Clue, c *Container) string {
 	return ""
 }
 
+// ofValue matches what errors say about a value that programs have from outside.
+var ofValue = lazyregexp.New(`(?i)\$\(|\b(?:ur[il]|dsn|host|port|user|password|token|key|database|version|name|address|bucket)\b|connect|auth|login|denied|credential|option|argument|invalid|pars(?:e|ing)|unknown|unsupported|not a |missing|requir|empty`)
+
 // undefinedReference is the clue of a variable that refers to one which the template does not define: it keeps the reference as text.
-func undefinedReference(_ *Clue, c *Container) string {
-	if len(c.Sources) > 0 {
-		return "" // They may define it.
+func undefinedReference(q *Clue, c *Container) string {
+	if len(c.Sources) > 0 || !ofValue.MatchString(q.Words) { // Sources may define it.
+		return ""
 	}
 	for i := range c.Variables {
 		v := &c.Variables[i]
