@@ -64,7 +64,7 @@ var stateErrors = []errorRow{
 		answer: lazyregexp.New("^The (`[^`]+` migration) started at .* failed"),
 		read:   readLeftover,
 		brief:  "earlier state",
-		text:   "it conflicts with an earlier state{: %s|}",
+		text:   "{%s|it conflicts with an earlier state}",
 		advise: earlierAdvice,
 	},
 	{

@@ -39,7 +39,7 @@ var securityRefusals = []row[RefusalKind]{
 		patterns:   re(`^unable to validate against any pod security policy: \[?(?P<detail>.*?)\]?$`),
 		brief:      "no PodSecurityPolicy allows it",
 		text:       "{account} may use no PodSecurityPolicy that allows the pod template",
-		advice:     "let {account} use a PodSecurityPolicy that allows them (verb use, by a Role), or {recreate} without what none of them allows",
+		advice:     "let {account} use a PodSecurityPolicy that allows such pods (verb use, by a Role), or {recreate} without what none of them allows",
 		command:    "kubectl get podsecuritypolicies",
 		ofTemplate: true,
 	},
