@@ -26,7 +26,7 @@ var leftover = lazyregexp.New(existing)
 
 // readLeftover sets the object that exists.
 func readLeftover(e *KnownError, line string) {
-	e.Subject = strings.ReplaceAll(e.Subject, `\`, "")
+	e.Subject = strings.NewReplacer(`\`, "", ` in namespace ""`, "").Replace(e.Subject) // Objects of the cluster have no namespace.
 	if m := leftover.FindStringSubmatch(line); m != nil {
 		resource, rest, _ := strings.Cut(m[1], " ")
 		name, _, _ := strings.Cut(rest, " ")
