@@ -46,7 +46,7 @@ var stateErrors = []errorRow{
 			{"lock", lazyregexp.New(`([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|((?:repository|[mM]igration table) is already locked)`), nil},
 			{"in progress", lazyregexp.New(`(another operation \(install/upgrade/rollback\) is in progress)`), nil},
 			{"no deployed releases", lazyregexp.New(`("[^"]+" has no deployed releases)`), nil},
-			{"cannot be imported", lazyregexp.New(`(\S+ "[^"]+"(?: in namespace "[^"]*")? exists and cannot be imported into the current release)`), nil},
+			{"cannot be imported", lazyregexp.New(`(\S+ "[^"]+"(?: in namespace "[^"]*")? exists and cannot be imported) into`), nil},
 			{"duplicate column", lazyregexp.New(`(Duplicate column name '[^']+')`), nil},
 			{"migrationinprogress", lazyregexp.New(`(MigrationInProgress: .+)`), nil},
 			{"still in use", lazyregexp.New(`(cannot re-use a name that is still in use)`), nil},
