@@ -149,13 +149,17 @@ func ForgoPodGroup(asked bool) string {
 	return text
 }
 
-// EndWithMain returns advice on containers that keep running after another one has failed.
-func EndWithMain(running []string, failed string) string {
-	format := "if %s only serves container %s, make it exit with that container, or {recreate} with it as a native sidecar (an init container with restartPolicy Always): sidecars do not keep a pod running"
+// EndWithMain returns advice on containers that keep running after another one has ended.
+func EndWithMain(running []string, main string) string {
+	it, serve, as := "it", "serves", "a native sidecar (an init container"
 	if len(running) > 1 {
-		format = "if %s only serve container %s, make them exit with that container, or {recreate} with them as native sidecars (init containers with restartPolicy Always): sidecars do not keep a pod running"
+		it, serve, as = "them", "serve", "native sidecars (init containers"
 	}
-	return fmt.Sprintf(format, ContainersText(running), failed)
+	end := fmt.Sprintf("if %s only %s container %s, make %s exit with that container", ContainersText(running), serve, main, it)
+	if stop := helpers[running[0]].stop; stop != "" && len(running) == 1 {
+		end = fmt.Sprintf("make %s exit with container %s (%s)", ContainersText(running), main, stop)
+	}
+	return end + ", or {recreate} with " + it + " as " + as + " with restartPolicy Always): sidecars do not keep a pod running"
 }
 
 // sidecarName matches names of containers that most likely serve the others of their pod.
@@ -169,32 +173,34 @@ func EndWithFailed(running []string, failed string) string {
 	return fmt.Sprintf("have %s end, too, when container %s fails; activeDeadlineSeconds ends such a pod, and can be set while the Job runs", ContainersText(running), failed)
 }
 
-// keepOuts are the advice on well-known containers that serve the others of a pod, by their names.
-var keepOuts = map[string]string{
-	"istio-proxy": `keep Istio's proxy out of the Job's pods with the label sidecar.istio.io/inject: "false" in the pod template, have it injected as a native sidecar (ENABLE_NATIVE_SIDECARS), or stop it when the work is done (POST to localhost:15020/quitquitquit)`,
-	"linkerd-proxy": "keep Linkerd's proxy out of the Job's pods with the annotation linkerd.io/inject: disabled in the pod template, have it injected as a native sidecar (config.linkerd.io/proxy-enable-native-sidecar), " +
-		"or stop it when the work is done (POST to localhost:4191/shutdown)",
-	"cloudsql-proxy":               keepOutCloudSQL,
-	"cloud-sql-proxy":              keepOutCloudSQL,
-	"vault-agent":                  `have Vault's agent run as an init container only, with the annotation vault.hashicorp.com/agent-pre-populate-only: "true" in the pod template`,
-	"consul-dataplane":             keepOutConsul,
-	"consul-connect-envoy-sidecar": keepOutConsul,
-	"datadog-agent-injected":       "keep Datadog's agent out of the Job's pods: remove the label agent.datadoghq.com/sidecar from the pod template, or let a newer agent end with the other containers",
+// helper is a well-known container that serves the others of a pod: how its pods do without it, and how it is stopped.
+type helper struct{ without, stop string }
+
+// helpers are by their names.
+var helpers = map[string]helper{
+	"istio-proxy":                  {`keep Istio's proxy out of the Job's pods with the label sidecar.istio.io/inject: "false" in the pod template, have it injected as a native sidecar (ENABLE_NATIVE_SIDECARS)`, "POST to localhost:15020/quitquitquit"},
+	"linkerd-proxy":                {"keep Linkerd's proxy out of the Job's pods with the annotation linkerd.io/inject: disabled in the pod template, have it injected as a native sidecar (config.linkerd.io/proxy-enable-native-sidecar)", "POST to localhost:4191/shutdown"},
+	"cloudsql-proxy":               cloudSQL,
+	"cloud-sql-proxy":              cloudSQL,
+	"vault-agent":                  {`have Vault's agent run as an init container only, with the annotation vault.hashicorp.com/agent-pre-populate-only: "true" in the pod template`, "exit_after_auth in its configuration"},
+	"daprd":                        {`keep Dapr's sidecar out of the Job's pods with the annotation dapr.io/enabled: "false" in the pod template`, "POST to localhost:3500/v1.0/shutdown"},
+	"consul-dataplane":             consul,
+	"consul-connect-envoy-sidecar": consul,
+	"datadog-agent-injected":       {"keep Datadog's agent out of the Job's pods: remove the label agent.datadoghq.com/sidecar from the pod template, or let a newer agent end with the other containers", ""},
 }
 
-const (
-	keepOutCloudSQL = "run the Cloud SQL proxy as a native sidecar, or stop it when the work is done (--quitquitquit, then POST to localhost:9091/quitquitquit)"
-	keepOutConsul   = `keep Consul's proxy out of the Job's pods with the annotation consul.hashicorp.com/connect-inject: "false" in the pod template, or stop it when the work is done ` +
-		"(sidecar-proxy-lifecycle annotations, then POST to localhost:20600/graceful_shutdown)"
+var (
+	cloudSQL = helper{"run the Cloud SQL proxy as a native sidecar", "--quitquitquit, then POST to localhost:9091/quitquitquit"}
+	consul   = helper{`keep Consul's proxy out of the Job's pods with the annotation consul.hashicorp.com/connect-inject: "false" in the pod template`, "sidecar-proxy-lifecycle annotations, then POST to localhost:20600/graceful_shutdown"}
 )
 
-// KeepOut returns advice on keeping a well-known proxy out of the pods or stopping it, "" for other containers, and for one of the template
-// that no annotation removes.
-func KeepOut(proxy string, injected bool) string {
-	if text := keepOuts[proxy]; injected || text == keepOutCloudSQL {
-		return text
+// KeepOut returns advice on keeping a well-known container that a webhook adds out of the pods, or stopping it; "" for other containers.
+func KeepOut(name string) string {
+	h := helpers[name]
+	if h.stop == "" {
+		return h.without
 	}
-	return ""
+	return h.without + ", or stop it when the work is done" + wording.InBrackets(h.stop)
 }
 
 // FindInjector returns advice on containers that the Job's pods have and its template does not.

@@ -152,7 +152,7 @@ func onKnown(in *facts.Facts, known *meaning.KnownError, how *meaning.Remedy) []
 // onSidecars returns advice to read the logs of sidecars that do more than serve as proxies: a container may pass on their errors.
 func onSidecars(in *facts.Facts, pod string) (out []explain.Advice) {
 	for _, c := range in.Spec.Template.Spec.InitContainers {
-		if ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways && words.KeepOut(c.Name, true) == "" {
+		if ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways && words.KeepOut(c.Name) == "" {
 			out = append(out, adviseLogs(fmt.Sprintf(words.ReadSidecarLog, c.Name), logsOf(in, pod, c.Name))...)
 		}
 	}

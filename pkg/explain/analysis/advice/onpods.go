@@ -89,12 +89,12 @@ func onNoEnd(in *facts.Facts, p *explain.Problem, c *podproblems.Ended) []explai
 
 // endWithMain returns advice on making the remaining containers end together with another one, which may have failed.
 func endWithMain(in *facts.Facts, running []string, main string, failed bool) (out []explain.Advice) {
-	for _, name := range running {
-		if text := words.KeepOut(name, in.IsInjected(name)); text != "" {
+	injected := slices.DeleteFunc(slices.Clone(running), func(name string) bool { return !in.IsInjected(name) })
+	for _, name := range injected {
+		if text := words.KeepOut(name); text != "" {
 			out = append(out, advise(text, "")...)
 		}
 	}
-	injected := slices.DeleteFunc(slices.Clone(running), func(name string) bool { return !in.IsInjected(name) })
 	switch {
 	case len(out) > 0:
 		return out
