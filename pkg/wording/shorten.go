@@ -149,8 +149,9 @@ func fits(text string, most int) bool { return utf8.RuneCountInString(text) <= m
 var (
 	// dump matches a value of Go, or an object of JSON, without others in it. dumped matches it as the value of a field.
 	dump = lazyregexp.New(`(?:\[\]|\bmap\[|[*&]|\b[a-z]\w*\.\w)[\w\[\]*.]*\{[^{}]*\}|\{"[^{}]*\}`)
-	// wrapped matches the name of an error in another one, as SQLAlchemy writes it.
-	wrapped = lazyregexp.New(`\((?:\w+\.)+\w*(?:Error|Exception)\) `)
+	// wrapped matches the name of an error in another one, as SQLAlchemy writes it, and what kubectl and Helm write about an object before
+	// its error.
+	wrapped = lazyregexp.New(`\((?:\w+\.)+\w*(?:Error|Exception)\) |unable to build kubernetes objects from (?:\w+ )+manifest: |\[?\bresource mapping not found for name: "[^"]*" namespace: "[^"]*" from "[^"]*": `)
 	dumped  = lazyregexp.New(`(?:Invalid value: )?…(?:: |$)`)
 	// invalid matches a field with a value that is not allowed; a long path to it is a group of its own, and so is its name.
 	invalid = lazyregexp.New(`((?:[\w\[\]-]*\.){2,})?(([\w.\[\]-]+): Invalid value: (?:"[^"]*"|[^\s:]+): )`)
