@@ -11,7 +11,7 @@ import (
 
 // accessAsks are phrases of tools that change clusters (kubectl, Helm), and of servers that do not allow what a program asks for.
 var accessAsks = []ask{
-	{lazyregexp.New(`(violate the pod's disruption budget|unable to drain node "?[^" ]+)`), "find the PodDisruptionBudget that allows no eviction of the pods which the log names (kubectl get pdb -A): give these pods another replica, or the budget more room"},
+	{lazyregexp.New(`(violate the pod's disruption budget)`), "find the PodDisruptionBudget that allows no eviction of the pods which the log names (kubectl get pdb -A): give these pods another replica, or the budget more room"},
 	{lazyregexp.New(`is unauthorized for user \[([^\]]+)\]`), "give user {1} at {server} a role with one of the privileges that the message names, or have the program log in as another: {credentials}"},
 	{lazyregexp.New(`(AuthorizationPermissionMismatch|not authorized to perform this operation using this permission|required permissions needed to perform this operation)`), "assign role Storage Blob Data Contributor at the storage account to the identity with which the program logs in: that of ServiceAccount {account}, or of its credentials ({credentials})"},
 	{lazyregexp.New(`(AADSTS700\d+: No matching federated identity)`), "give the identity in Entra ID a federated credential for the issuer of the cluster and subject system:serviceaccount:{namespace}:{account}"},
@@ -23,7 +23,7 @@ var accessAsks = []ask{
 	{lazyregexp.New(`(maintenance must be run by designated user)`), "make the user who runs the maintenance its owner in the repository (kopia maintenance set --owner USER@HOST), which names another one"},
 	{lazyregexp.New(`could not read (?:Username|Password) for '([^']+)'`), "give git credentials for {1} ({credentials}), or correct the address of the repository: git is asked for a user name if the repository is private or does not exist"},
 	{lazyregexp.New(`(InvalidAccessKeyId|Access Key Id you provided does not exist)`), "check the access key of the program ({credentials}), and the server that it asks: S3 of AWS does not know the key of another provider, whose storage needs its address (--endpoint-url, or variable AWS_ENDPOINT_URL)"},
-	{lazyregexp.New(`(\w+ request failed with 403|(?:Unable|Failed|failed|unable) to .*Access Denied)`), "have the policy of {object} allow the program's key to list, read and write there, and check key, bucket, endpoint and region ({credentials})"},
+	{lazyregexp.New(`(\w+ request failed with 403|(?:Unable|Failed|failed|unable) to .*(?:Access Denied|Insufficient permissions to access))`), "have the policy of {object} allow the program's key to list, read and write there, and check key, bucket, endpoint and region ({credentials})"},
 	{lazyregexp.New(`(open missing file '[^']*(?:backup|archive)\.info|unable to load info file)`), "create the stanza of pgBackRest first (pgbackrest stanza-create), or correct its name or the repository in {template}"},
 	{lazyregexp.New(`namespaces \\?"([^"\\]+)\\?" not found`), "create namespace {1} before, or correct its name in {template}"},
 	{lazyregexp.New(`unsupported protocol scheme "([^"]*)"`), "give the program the whole URL of its server, with http:// or https://: {addresses}"},

@@ -184,7 +184,7 @@ var fileErrors = []errorRow{
 			{"cannot find", lazyregexp.New(`Cannot find (?:module|package) '([^']+)'`), nil},
 			{"class ", lazyregexp.New(`\bClass ["']([\w\\]+)["'] not found`), nil},
 			{"main class", lazyregexp.New(`Could not find or load main class (\S+)`), nil},
-			{"classnotfound", lazyregexp.New(`\bClassNotFoundException: (?:Class )?(\S+)`), nil},
+			{"classnotfound", lazyregexp.New(`\bClassNotFoundException: (?:Class |Failed to find data source: )?([^\s:]+?)\.?(?:\s|$)`), nil},
 			{"cannot load such file", lazyregexp.New(`cannot load such file -- (\S+)`), nil},
 			{"no package called", lazyregexp.New(`there is no package called [‘']([^’']+)`), nil},
 			{"file or assembly", lazyregexp.New(`Could not load file or assembly '([^',]+)`), nil},

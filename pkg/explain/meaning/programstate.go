@@ -41,7 +41,7 @@ var stateErrors = []errorRow{
 			{"found failed migrations", lazyregexp.New(`(found failed migrations in the target database)`), nil},
 			{"no migration found for", lazyregexp.New(`(no migration found for version \d+)`), nil},
 			{"can't locate revision", lazyregexp.New(`(Can't locate revision identified by '[^']+')`), nil},
-			{"failed migration", lazyregexp.New(`([Cc]ontains a failed migration to version \S+)`), nil},
+			{"failed migration", lazyregexp.New(`([Cc]ontains a failed migration to version \S+|Detected failed migration to version \S+)`), nil},
 			{"dirty database", lazyregexp.New(`(Dirty database version \d+)`), nil},
 			{"lock", lazyregexp.New(`([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|((?:repository|[mM]igration table) is already locked)`), nil},
 			{"in progress", lazyregexp.New(`(another operation \(install/upgrade/rollback\) is in progress)`), nil},
