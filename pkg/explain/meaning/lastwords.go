@@ -92,7 +92,7 @@ func (l *logLines) words(i int) string {
 		text = strings.TrimSuffix(text, ":")
 	}
 	text = unended.ReplaceAllString(text, "")
-	isHead := (strings.HasSuffix(text, ":") || l.at(i).kind == lineVague && bareName.MatchString(text)) && i+1 < len(l.raw) && l.at(i+1).indented && l.at(i+1).kind != lineEmpty && !strings.HasPrefix(l.at(i+1).text, "- ")
+	isHead := (strings.HasSuffix(text, ":") || l.at(i).kind == lineVague && bareName.MatchString(text)) && i+1 < len(l.raw) && (l.at(i+1).indented || i+2 == len(l.raw)) && l.at(i+1).kind != lineEmpty && !strings.HasPrefix(l.at(i+1).text, "- ")
 	if !tallied.MatchString(text) && !isHead {
 		return text
 	}

@@ -247,7 +247,7 @@ var accessErrors = []errorRow{
 		yieldsTo: []ErrorKind{ErrorForbidden, ErrorModelMissing},
 		patterns: []errorPattern{
 			{"authentication failed", lazyregexp.New(`(?i)(password authentication failed for user (?:\\*"[^"\\]+\\*"|\w[\w.-]*))|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.`), nil},
-			{"authentication failed", lazyregexp.New(`((?:Peer|Ident|LDAP|PAM|GSSAPI) authentication failed for user \\*"[^"\\]+\\*")|\b535\b.*(authentication failed)`), nil},
+			{"authentication failed", lazyregexp.New(`((?:\w+: )?[Aa]uthentication failed: password is incorrect)|((?:Peer|Ident|LDAP|PAM|GSSAPI) authentication failed for user \\*"[^"\\]+\\*")|\b535\b.*(authentication failed)`), nil},
 			{"aadsts", lazyregexp.New(`AADSTS\d+: ([^.]+)`), nil}, // Entra ID
 			{"authentication failure", lazyregexp.New(`(?i)\bauthentication failure\b`), nil},
 			{"access denied for user", lazyregexp.New(`(Access denied for user '[^']*'(?:@'[^']*')?(?: \(using password: NO\))?)`), nil},

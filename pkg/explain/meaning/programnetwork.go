@@ -247,6 +247,7 @@ var networkErrors = []errorRow{
 			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d+ ms)?: connection refused`), nil},
 			{"connection refused", lazyregexp.New(`(?i)connection refused`), nil},
 			{"econnrefused", lazyregexp.New(`\bECONNREFUSED(?: ([^\s:,]+):(\d+))?`), nil},
+			{"err_connection_refused", lazyregexp.New(`net::ERR_CONNECTION_REFUSED(?: at \w+://([^\s/]+))?`), nil}, // browsers
 			{"mysql server on", lazyregexp.New(`MySQL server on '([^']+)' \(111\)`), nil},
 			{"was refused", lazyregexp.New(`The connection to the server (\S+) was refused`), nil},
 		},
