@@ -29,6 +29,10 @@ var blocks = []struct {
 		lazyregexp.New(`^│ (Error: .+)\n(?:[│ ]*\n)?│ Error message: (.+(?:\n│ [a-z].*)*)`),
 		func(m []string) string { return m[1] + ": " + strings.ReplaceAll(m[2], "\n│", "") },
 	},
+	{ // Terraform, with a summary, the place in its code, and the sentence that says why
+		lazyregexp.New(`^│ (Error: [^:\n]{1,60})\n│ *\n(?:│  +(?:with|on) .*\n(?:│ +\d+: .*\n)*│ *\n)*│ ([A-Z](?:[^.\n]|\.\S)*(?:\n│ \S(?:[^.\n]|\.\S)*)*)`),
+		func(m []string) string { return m[1] + ": " + strings.ReplaceAll(m[2], "\n│", "") },
+	},
 	{ // Symfony, which wraps within words
 		lazyregexp.New(`^  (\S.{56,}\S)  \n((?:  \S.{56,}\S  \n)*)  (\S.*)`),
 		func(m []string) string {
@@ -65,7 +69,7 @@ func unfolded(raw []string) []string {
 
 // mayBegin reports whether a line before these may begin a block: a search for words costs less than a regular expression.
 func mayBegin(line string, next []string) bool {
-	return strings.HasPrefix(line, "npm ") || strings.HasPrefix(line, "Error:") || strings.HasSuffix(line, "  ") ||
+	return strings.HasPrefix(line, "npm ") || strings.HasPrefix(line, "│ Error: ") || strings.HasPrefix(line, "Error:") || strings.HasSuffix(line, "  ") ||
 		slices.ContainsFunc(next, func(text string) bool {
 			return strings.Contains(text, "---> ") || strings.Contains(text, "Caused by:") || strings.Contains(text, "Error message:")
 		})
