@@ -19,6 +19,8 @@ var (
 	unfit = lazyregexp.New(`(?i)\b(?:in|un)valid\b|\bunknown\b|\bpars(?:e|ing)\b|\bconvert|\bnot (?:a )?(?:valid|number|integer|boolean)|\bmust be (?:a|an|one|greater|less|at least|between|positive)\b|\bunsupported|out of range`)
 	// switches matches common options without a value.
 	switches = lazyregexp.New(`^(?:-[vqyrxe]|--(?:install|force|yes|wait|atomic|debug|verbose|quiet|recursive|dry-run|no-\S+))$`)
+	// fetching matches the call of a program with the options of curl and wget that have no value.
+	fetching = lazyregexp.New(`\b(?:curl|wget)\b[^\n;&|]*\s-[fsSkLivgIqc]+ ["']?\S*$`)
 	// printing matches a command that prints a message.
 	printing = lazyregexp.New(`\b(?:echo|printf?|console\.\w+|raise|throw|die)\b`)
 	// optionBefore matches an option, and the part of its value, at the end of what is before a word in a command.
@@ -83,7 +85,7 @@ func inArgument(c *Container, i int, word string) (place string, isWhole bool) {
 	} else if before+after == "" && i > 0 && strings.HasPrefix(c.Arguments[i-1], "-") {
 		option = c.Arguments[i-1]
 	}
-	if switches.MatchString(option) {
+	if switches.MatchString(option) || fetching.MatchString(before) {
 		option = ""
 	}
 	return wording.Join(" in ", option, place), part == "" && (after == "" || strings.ContainsAny(after[:1], " \n\"'"))

@@ -253,6 +253,7 @@ var accessErrors = []errorRow{
 			{"access denied for user", lazyregexp.New(`(Access denied for user '[^']*'(?:@'[^']*')?(?: \(using password: NO\))?)`), nil},
 			{"password", lazyregexp.New(`(?:fe_sendauth: )?(no password supplied|client password must be a string|empty password returned by client)`), nil},
 			{"login failed", lazyregexp.New(`(Login failed for user '[^']*')`), nil},
+			{"incorrect username", lazyregexp.New(`([Ii]ncorrect username or password)`), nil},
 			{"ora-01017", lazyregexp.New(`ORA-01017: (invalid username/password)`), nil},
 			{"noauth", lazyregexp.New(`\bNOAUTH Authentication required\b`), nil},
 			{"unauthenticated", lazyregexp.New(`\bcode = Unauthenticated\b(?: desc = (\w+ [^"]+))?`), nil},
@@ -348,6 +349,7 @@ var accessErrors = []errorRow{
 		patterns: []errorPattern{
 			{" cannot ", denied, nil},
 			{"attempting to grant", granting, nil},
+			{"permission ", lazyregexp.New(`Permission ([a-z]+(?:\.\w+)+) denied on (?:\w+ )?[^\s(]+`), nil},
 			{"getaccesstoken", lazyregexp.New(`Permission '(iam\.serviceAccounts\.getAccessToken)' denied`), nil},
 			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)|(\w+ request failed with 403(?:: Forbidden| \(Forbidden\)))`), nil},
 			{"not authorized on", lazyregexp.New(`(not authorized on \S+ to execute command)`), nil},

@@ -428,6 +428,8 @@ func writableAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf("mount %s in container %s without readOnly, or have the program write elsewhere", in.name(), c.Name)
 	case in != nil:
 		return fmt.Sprintf("check %s: its file system is read-only, for example after an error of its disk", in.place(c))
+	case ofSystem.MatchString(e.Subject):
+		return fmt.Sprintf("have the program write elsewhere than to %s, or mount a volume there with subPath, as one at the folder would hide what image %s has there: that file system is read-only in container %s", wording.Shorten(e.Subject, maxDetail), c.Image, c.Name)
 	case path.Dir(e.Subject) == "/" && e.Subject != "/" && path.Ext(e.Subject) == "":
 		where = "at " + e.Subject
 	case strings.Count(e.Subject, "/") > 1:

@@ -156,6 +156,9 @@ var actionName = lazyregexp.New(`^[\w-]+:\w+$|^(?:[A-Z][a-z0-9]+){2,}$|^[\w-]+(?
 // ofRuntime matches files that every container has from the kubelet or its runtime.
 var ofRuntime = lazyregexp.New(`^/(?:dev|proc|sys)/|^/etc/(?:hosts|hostname|resolv\.conf)$`)
 
+// ofSystem matches files of which an image has others in the same folder that its programs need.
+var ofSystem = lazyregexp.New(`^/(?:etc|usr|s?bin|lib\d*)/[^/]+$`)
+
 // scratchOf names a folder that any user of the container may write.
 func scratchOf(c *Container) string {
 	if c.ReadOnlyRoot && mountOf("/tmp/", c.Mounts) == nil {
