@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -121,6 +122,34 @@ var (
 	directCause = lazyregexp.New(`(?m)^\S.*\n(?:\S.*\n)*?\n?The above exception was the direct cause of the following exception:\n+Traceback .*(?:\n .*)*\z`)
 	detail      = lazyregexp.New(`: .*(?:["'\d/=<>@:]|\w\.\w)`)
 )
+
+var (
+	// exceptions matches the names of exceptions at the beginning of a message, and concrete what a message has that says what it is about.
+	exceptions = lazyregexp.New(`^(?:[\w.$]+(?:Error|Exception)(?:: |$))+`)
+	concrete   = lazyregexp.New(`["'\d/=<>@]|\w\.\w`)
+)
+
+// enclosed returns the text of the last cause of an exception of Java at a position, after the nearest exception that follows from it and
+// says what it is about, if the cause does not.
+func (l *logLines) enclosed(at int, text string) string {
+	message := func(i int) string {
+		text := l.at(i).text[len(introduction.FindString(l.at(i).text)):]
+		return text[len(exceptions.FindString(text)):]
+	}
+	if !strings.HasPrefix(l.at(at).text, "Caused by:") || concrete.MatchString(message(at)) {
+		return text
+	}
+	for i := at - 1; i >= 0; i-- {
+		switch line := l.at(i); {
+		case line.kind == lineEmpty:
+		case !errorName.MatchString(line.text):
+			return text
+		case concrete.MatchString(message(i)):
+			return joinCause(strings.TrimRight(message(i), "."), cmp.Or(message(at), text))
+		}
+	}
+	return text
+}
 
 // chained returns the position of the exception of Python from which the one at a position follows, if the latter says only what failed;
 // otherwise the position itself.

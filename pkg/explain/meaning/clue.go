@@ -91,7 +91,7 @@ var heldBy = lazyregexp.New(`\b(?i:lock(?:ed)?(?: is)?(?: currently)?(?: held)? 
 // holder returns what the log says about who holds the lock that the program needs, "" without that.
 func (q *Clue) holder() (who string) {
 	for _, line := range q.Log {
-		text := strings.Join(strings.Fields(strings.Join(append(heldBy.FindStringSubmatch(line), "", "")[1:], " ")), " ")
+		text := strings.Join(strings.Fields(strings.Trim(strings.Join(append(heldBy.FindStringSubmatch(line), "", "")[1:], " "), `" `)), " ")
 		if !strings.Contains(who, text) {
 			who = wording.Join(", ", who, text)
 		}

@@ -21,10 +21,21 @@ var (
 // continues reports whether the line at a position continues the sentence of the line before it, which a program has wrapped.
 func (l *logLines) continues(i int) bool {
 	line, before := l.at(i), l.at(i-1)
+	if inBox(l.raw[i]) && inBox(l.raw[i-1]) { // It wraps at any word.
+		return line.text != "" && !line.indented && !before.indented && unicode.IsLetter(lastRune(before.text)) && len(before.text) >= wrappedAt
+	}
 	word := lowerWord.FindString(line.text)
-	last, _ := utf8.DecodeLastRuneInString(before.text)
+	last := lastRune(before.text)
 	return word != "" && len(before.text)+len(word) >= wrappedAt && (unicode.IsLetter(last) || last == ',' || last == '.') &&
 		line.indented == before.indented && line.kind != lineEmpty && before.kind != lineEmpty && stamp.FindString(l.raw[i]) == ""
+}
+
+// inBox reports whether a line is in a box around an error, as Terraform and PowerShell draw it.
+func inBox(raw string) bool { return boxed.MatchString(raw) || strings.HasPrefix(raw, "│") }
+
+func lastRune(text string) rune {
+	last, _ := utf8.DecodeLastRuneInString(text)
+	return last
 }
 
 // sentence returns the text at a position: of a line in a wrapped paragraph, the sentence in which the line ends.
@@ -36,7 +47,7 @@ func (l *logLines) sentence(i int) string {
 	if initial, _ := utf8.DecodeRuneInString(l.at(first).text); !unicode.IsUpper(initial) {
 		return l.at(i).text // Messages that begin with small letters are no paragraph.
 	}
-	for last+1 < len(l.raw) && l.continues(last+1) && (first < last || unfinished.MatchString(l.at(last).text) || boxed.MatchString(l.raw[last]) || strings.HasPrefix(l.raw[last], "│")) {
+	for last+1 < len(l.raw) && l.continues(last+1) && (first < last || unfinished.MatchString(l.at(last).text) || inBox(l.raw[last])) {
 		last++
 	}
 	var before, after []string

@@ -63,7 +63,7 @@ func readAccess(e *KnownError, line string) {
 	}
 	m := denied.FindStringSubmatch(line)
 	if m == nil {
-		e.Access.User = identity.Group(line)
+		e.Access.User, e.Subject = identity.Group(line), strings.Replace(e.Subject, " { ", " ", 1) // the command of MongoDB
 		if m := performs.FindStringSubmatch(line); m != nil {
 			e.Subject = wording.Join(" on ", m[1]+m[3]+m[5]+m[7], m[2]+m[4]+m[6]+m[8])
 		}
@@ -350,7 +350,7 @@ var accessErrors = []errorRow{
 			{"attempting to grant", granting, nil},
 			{"getaccesstoken", lazyregexp.New(`Permission '(iam\.serviceAccounts\.getAccessToken)' denied`), nil},
 			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)|(\w+ request failed with 403(?:: Forbidden| \(Forbidden\)))`), nil},
-			{"not authorized on", lazyregexp.New(`(not authorized on \S+ to execute command)`), nil},
+			{"not authorized ", lazyregexp.New(`(not authorized (?:on \S+ to execute command(?: \{ \w+)?|for \w+ on [\w.$-]+))`), nil},
 			{"to database", lazyregexp.New(`(Access denied for user '[^']*'@'[^']*' to database '[^']*')`), nil},
 			{"authorized to perform", performs, nil},
 			{"403 forbidden", lazyregexp.New(`(?i)(?:error|exception|failed|could not|cannot)\b.*\b(403 Forbidden)`), nil},
