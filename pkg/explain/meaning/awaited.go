@@ -59,15 +59,12 @@ func AwaitedIn(raw []string) *Awaited {
 	return nil
 }
 
-// repeats reports whether the lines before the one at a position say the same.
+// repeats reports whether the two lines before the one at a position say the same.
 func (l *logLines) repeats(i int) bool {
-	const often = 2
-	for before := 1; before <= often; before++ {
-		if i < before || changing.ReplaceAllString(l.at(i-before).text, "0") != changing.ReplaceAllString(l.at(i).text, "0") {
-			return false
-		}
+	same := func(n int) bool {
+		return changing.ReplaceAllString(l.at(n).text, "0") == changing.ReplaceAllString(l.at(i).text, "0")
 	}
-	return true
+	return i > 1 && same(i-1) && same(i-2)
 }
 
 func awaitedOf(line string) *Awaited {

@@ -124,27 +124,20 @@ var (
 )
 
 var (
-	// exceptions matches the names of exceptions at the beginning of a message, and concrete what a message has that says what it is about.
-	exceptions = lazyregexp.New(`^(?:[\w.$]+(?:Error|Exception)(?:: |$))+`)
+	// exceptions matches the names of exceptions before a message of Java, and concrete what a message has that says what it is about.
+	exceptions = lazyregexp.New(`^(?:Exception in thread "[^"]*" |Caused by: )?(?:[\w.$]+(?:Error|Exception)(?:: |$))+`)
 	concrete   = lazyregexp.New(`["'\d/=<>@]|\w\.\w`)
 )
 
 // enclosed returns the text of the last cause of an exception of Java at a position, after the nearest exception that follows from it and
 // says what it is about, if the cause does not.
 func (l *logLines) enclosed(at int, text string) string {
-	message := func(i int) string {
-		text := l.at(i).text[len(introduction.FindString(l.at(i).text)):]
-		return text[len(exceptions.FindString(text)):]
-	}
+	message := func(i int) string { return exceptions.ReplaceAllString(l.at(i).text, "") }
 	if !strings.HasPrefix(l.at(at).text, "Caused by:") || concrete.MatchString(message(at)) {
 		return text
 	}
-	for i := at - 1; i >= 0; i-- {
-		switch line := l.at(i); {
-		case line.kind == lineEmpty:
-		case !errorName.MatchString(line.text):
-			return text
-		case concrete.MatchString(message(i)):
+	for i := at - 1; i >= 0 && (l.at(i).kind == lineEmpty || errorName.MatchString(l.at(i).text)); i-- {
+		if l.at(i).kind != lineEmpty && concrete.MatchString(message(i)) {
 			return joinCause(strings.TrimRight(message(i), "."), cmp.Or(message(at), text))
 		}
 	}

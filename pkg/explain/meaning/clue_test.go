@@ -183,7 +183,7 @@ func TestErrorsOfOtherSystemsHaveAdviceOfTheirClass(t *testing.T) {
 		"The following options are required: [-c | --cluster]":                                                                                      "give container main in its command or args the options",
 		"Error: UPGRADE FAILED: execution error at (web/templates/pod.tpl:601:18): ERROR: redirectTo syntax has been removed":                       "correct redirectTo in the values of the chart",
 		"line 22: field shared_store not found in type boltdb.IndexCfg":                                                                             "leave out or rename shared_store",
-		"Error: 1419 You do not have the SUPER privilege and binary logging is enabled":                                                             "have an administrator",
+		"Error: 1419 You do not have the SUPER privilege and binary logging is enabled":                                                             "grant SUPER to the program's user",
 		"ImportError: cannot import name 'A' from 'transformers'":                                                                                   "use an image whose version of transformers has A",
 		"Timeout waiting for topics after 120 seconds":                                                                                              "check whether kafka:9092 is ready, and read its log",
 	} {

@@ -212,11 +212,6 @@ func written(raw string) (text, severity string, indented bool) {
 	text = strings.TrimPrefix(strings.TrimLeft(boxed.ReplaceAllString(raw, "| "), "╷╵│|"), "{ ")
 	inBox := len(text) < len(raw)
 	text, severity = unstamped(text)
-	if value := entry.Group(text); value != "" && kindOf(value, false) == lineAlarm {
-		text = value
-	} else if value != "" {
-		text = "  " + text
-	}
 	return text, severity, strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "  ") || strings.HasPrefix(text, " ") && !inBox
 }
 
@@ -267,8 +262,6 @@ var (
 	badResponse  = lazyregexp.New(`Bad response statusCode \[\d+\]\. Status \[[^\]]*\]\. Body: \[.*?message=(.*)\] from \[\S*\]`)
 	failedSQL    = lazyregexp.New(` \[Failed SQL: .*$`)
 	rejectedPush = lazyregexp.New(`^! \[(?:remote )?rejected\] +(\S+) -> \S+ \((.*)\)$`)
-	// entry matches a line of a list of names and values.
-	entry = lazyregexp.New(`^[A-Z][\w ]{0,20} : (.+)`)
 	// trailing matches a message with an error after it: in an object of Ruby, or in a field of hclog or klog.
 	trailing = lazyregexp.New(`^(.*?):? (?:\{:\w+=>.*:message=>|err(?:or)?=)("(?:[^"\\]|\\.)*")`)
 	// field matches the message, the error and the level of a line in the format logfmt.

@@ -295,23 +295,10 @@ func (e *KnownError) ofPeer(q *Clue, c *Container) (none Remedy) {
 		}
 	}
 	_, known, _ := strings.Cut(found.host, ":")
-	if e.Subject == "" && address.MatchString(found.host) {
-		named := *e
-		named.Subject = found.host
-		return Remedy{Text: named.Advice(*c)}
-	}
 	if found.host == "" || address.MatchString(found.host) || port != "" && known != "" && known != port {
 		return none
 	}
-	return Remedy{Text: found.check(e.longer(c)), Server: found.host}
-}
-
-// longer is how to give curl more time, "" for other errors.
-func (e *KnownError) longer(c *Container) string {
-	if e.Kind == ErrorTimeout && c.hasArgument("--max-time") {
-		return ", or raise --max-time in the command of container " + c.Name
-	}
-	return ""
+	return Remedy{Text: found.check(""), Server: found.host}
 }
 
 // migrates matches the names and commands of programs that create what a database lacks.

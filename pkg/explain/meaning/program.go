@@ -270,7 +270,9 @@ func locate(code int32, all []string) (*KnownError, int) {
 		case !known.row().isLate:
 			known, at = leading(code, all, at, known)
 			known, at = firstDenied(all, at, known)
-			known.addSubject(code, all[:at+1])
+			if whole := knownInText(code, linesOf(all).words(at)); known.Subject == "" && whole != nil && whole.Kind == known.Kind {
+				known = whole
+			}
 			known.addAnswer(all[at+1:])
 			known.addAccess(all)
 			return known, at
@@ -287,20 +289,6 @@ func locate(code int32, all []string) (*KnownError, int) {
 		}
 	}
 	return late, lateAt
-}
-
-// addSubject sets the subject of an error that is the last cause of an exception of Java, and names none, to that of one that follows from it.
-func (e *KnownError) addSubject(code int32, lines []string) {
-	last := len(lines) - 1
-	for i := last - 1; i >= 0 && e.Subject == "" && strings.HasPrefix(lines[last], "Caused by: "); i-- {
-		switch other := knownIn(code, lines[i]); {
-		case stackFrame.MatchString(lines[i]):
-		case other == nil || other.Kind != e.Kind:
-			return
-		default:
-			e.Subject = other.Subject
-		}
-	}
 }
 
 // maxLead is the number of lines before an error in which one that it follows from may be: a script may go on after an earlier one.
