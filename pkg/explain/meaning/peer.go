@@ -75,7 +75,7 @@ var (
 	// urlServer matches the server of a URL, noServerURL the schemes of URLs that have none, hostAndPort a value that is one, and
 	// connectionPart the one in a list of names and values.
 	urlServer      = lazyregexp.New(`(?:\b[a-z][\w+.-]*://(?:[^\s/@"']*@)?|:thin:@(?://)?)\(?([a-zA-Z][\w.-]*\w(?::\d+)?|\d+\.\d+\.\d+\.\d+(?::\d+)?)`)
-	noServerURL    = lazyregexp.New(`\b(?:s3a?|gs|gcs|file|abfss?|wasbs?|hdfs|classpath|filesystem|azure|oci|docker)://\S*`)
+	noServerURL    = lazyregexp.New(`\b(?:s3a?|gs|gcs|file|abfss?|wasbs?|hdfs|classpath|filesystem|azure|oci|docker)://\S*|\bhttps?://(?:console|docs)\.\S*`)
 	hostAndPort    = lazyregexp.New(`^([a-zA-Z][\w.-]*:\d{2,5})(?:,|$)`)
 	connectionPart = lazyregexp.New(`(?i)(?:^|[; ])(?:server|data source|host)=([a-z][\w.-]*)`)
 	// hostVariable matches the names of variables, and hostOption the options, whose values are hosts.

@@ -94,7 +94,7 @@ var resourceErrors = []errorRow{
 	{
 		kind: ErrorBus,
 		patterns: []errorPattern{
-			{"bus error (", lazyregexp.New(`\bBus error \(core dumped\)`), nil},
+			{"bus", lazyregexp.New(`\bBus error \(core dumped\)|\(SIGBUS\) received by PID`), nil},
 		},
 		brief:  "bus error",
 		text:   "Bus error (core dumped)",
