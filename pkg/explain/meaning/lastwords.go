@@ -314,10 +314,14 @@ func follows(raw []string, at int) bool {
 func Tail(lines []string, n int) (tail []string, after int) {
 	first, last := max(0, len(lines)-n), telling(lines)
 	const anyError = 1 // The exit code is not known here.
-	for _, i := range []int{last, LineOfError(anyError, lines)} {
+	known := LineOfError(anyError, lines)
+	for _, i := range []int{last, known} {
 		if i >= 0 {
 			first = min(first, i)
 		}
+	}
+	if known >= first+n { // It says more than LastLine.
+		first, last = known-n+1, -1
 	}
 	if last >= 0 && first == last && linesOf(lines).at(last).sign() == SignNoError {
 		first = max(0, first-maxHeadLines) // They show whether something failed before.
