@@ -34,7 +34,7 @@ var (
 	granting = lazyregexp.New(`user \\?"(?:system:serviceaccount:([^":\\]+):)?([^"\\]+)\\?".* is attempting to grant RBAC permissions`)
 	// performs matches what a cloud does not allow, with the object that it is about.
 	performs = lazyregexp.New(`(?i)\bnot authorized to perform:? (\w[\w*-]*:[\w:*-]+)(?:\.? on resource:? \\?"?([^\s"\\]*[^\s"\\*.]))?|` +
-		`\bdoes not have (\S+) access\b(?: to ([\w.-]+/[^\s,]*[^\s,.]))?|\bRequired \\?['"]([\w.]+)\\?['"] permission(?:\(s\))? for \\?['"]([^'"\\]+)|\bdoes not have (\w+ \w+) permission on key vault '([^';]+)`)
+		`\bdoes not have (\S+) (?:access|permission in)\b(?: (?:to )?([\w.-]+/[^\s,]*[^\s,.]|project [\w-]+))?|\bRequired \\?['"]([\w.]+)\\?['"] permission(?:\(s\))? for \\?['"]([^'"\\]+)|\bdoes not have (\w+ \w+) permission on key vault '([^';]+)`)
 	// identity matches the identity of a cloud in a message about its rights, and ofNode a role of AWS that a pod has from its node:
 	// the session has the name of an instance.
 	identity = lazyregexp.New(`(?i)\bUser: (arn:\S+) is not authorized|\b(\S+@\S+\.gserviceaccount\.com) does not have|\bthe (client '[^']+')`)
