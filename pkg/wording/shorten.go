@@ -178,7 +178,7 @@ var (
 	remark   = lazyregexp.New(` \([^()]*\)$`)
 	dangling = lazyregexp.New(`(?:[\s,:]+(?i:an?|the|to|of|from|for|in|on|at|by|with|and|or|as|that|is|are|was|not|its|this))+$`)
 	// outcome matches a sentence that says what failed, and not why.
-	outcome = lazyregexp.New(`(?i)\bfailed(?: to \w[^:]*(?:: \w+)?)?$|\b(?:error|exception) (?:(?:has )?occurred|encountered)\b[^:]*$|^unhandled (?:error|exception)$`)
+	outcome = lazyregexp.New(`(?i)\bfailed(?: to \w[^:]*(?:: \w+)?)?$|\b(?:error|exception)s? (?:(?:has )?occurred|encountered)\b[^:]*$|^unhandled (?:error|exception)$|\baccess denied$|\bcould not (?:complete|finish) \w+$`)
 	// doing matches a clause at the beginning that says what failed, without its level.
 	doing = lazyregexp.New(`^(?:(?:[A-Z]{4,}|[Ee]rror|fatal)[: ]+)?((?i:(?:failed|unable) to|could not|cannot|error \w+ing) [a-z][^:"]{12,}): `)
 	// quota matches a list of several resources in the message of an exhausted quota.

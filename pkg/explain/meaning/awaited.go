@@ -24,10 +24,12 @@ type Awaited struct {
 var (
 	// waits matches a line about waiting, waited one about its end, and waitsOn the lines between two attempts. atWork matches what a program
 	// waits for that is at work.
-	waits   = lazyregexp.New(`(?i)\bwait(?:ing|s)? (?:for|until|on)\b|\b(?:not (?:yet )?(?:ready|available|running|healthy|up)|unavailable)\b.*\b(?:wait|retry|sleep|again|try)`)
+	waits   = lazyregexp.New(`(?i)\bwait(?:ing|s)? (?:for|until|on|to acquire|up to \S+ for)\b|^attempting to acquire\b|^acquiring (?:\w+ )?lock\b|\block is held by\b|\b(?:not (?:yet )?(?:ready|available|running|healthy|up)|unavailable)\b.*\b(?:wait|retry|sleep|again|try)`)
 	waited  = lazyregexp.New(`(?i)\b(?:done|waited|finished waiting|is ready|are ready|is (?:available|up)|connected|completed?|ok|succeeded|timed out|gave up|giving up)(?: after \d+ ?\w*)?\W*$`)
 	waitsOn = lazyregexp.New(`(?i)\b(?:wait|retry|sleep|again|try|attempt)|^\W*$|^[\d\s./:%-]+$`)
 	atWork  = lazyregexp.New(`(?i)\bwait(?:ing|s)? (?:for|until|on) (?:(?:all|the|any|new|more|next|\d+) )*(?:messages?|requests?|connections?|tasks?|events?|threads?|workers?|children|child|goroutines?|caches?|jobs? to)\b`)
+	// persistent matches a line about what is not so yet, which says that the program waits if it is there again and again.
+	persistent = lazyregexp.New(`(?i)\bstill\b|\bpending\b|\bagain in\b|\bnot yet\b`)
 	// scriptName is the name of a script about waiting, before its message.
 	scriptName = lazyregexp.New(`^[\w./-]*wait[\w.-]*: `)
 	// awaitedObject matches an object in a line: its kind, and its name in quotes, after a slash, or with a hyphen or a digit.
@@ -48,13 +50,21 @@ func AwaitedIn(raw []string) *Awaited {
 		switch {
 		case waited.MatchString(text), atWork.MatchString(text):
 			return nil
-		case waits.MatchString(text):
+		case waits.MatchString(text), persistent.MatchString(text) && lines.repeats(i):
 			return awaitedOf(lines.words(i))
 		case !waitsOn.MatchString(text):
 			return nil
 		}
 	}
 	return nil
+}
+
+// repeats reports whether the two lines before the one at a position say the same.
+func (l *logLines) repeats(i int) bool {
+	same := func(n int) bool {
+		return changing.ReplaceAllString(l.at(n).text, "0") == changing.ReplaceAllString(l.at(i).text, "0")
+	}
+	return i > 1 && same(i-1) && same(i-2)
 }
 
 func awaitedOf(line string) *Awaited {

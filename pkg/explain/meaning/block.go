@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -125,6 +126,27 @@ var (
 	directCause = lazyregexp.New(`(?m)^\S.*\n(?:\S.*\n)*?\n?The above exception was the direct cause of the following exception:\n+Traceback .*(?:\n .*)*\z`)
 	detail      = lazyregexp.New(`: .*(?:["'\d/=<>@:]|\w\.\w)`)
 )
+
+var (
+	// exceptions matches the names of exceptions before a message of Java, and concrete what a message has that says what it is about.
+	exceptions = lazyregexp.New(`^(?:Exception in thread "[^"]*" |Caused by: )?(?:[\w.$]+(?:Error|Exception)(?:: |$))+`)
+	concrete   = lazyregexp.New(`["'\d/=<>@]|\w\.\w`)
+)
+
+// enclosed returns the text of the last cause of an exception of Java at a position, after the nearest exception that follows from it and
+// says what it is about, if the cause does not.
+func (l *logLines) enclosed(at int, text string) string {
+	message := func(i int) string { return exceptions.ReplaceAllString(l.at(i).text, "") }
+	if !strings.HasPrefix(l.at(at).text, "Caused by:") || concrete.MatchString(message(at)) {
+		return text
+	}
+	for i := at - 1; i >= 0 && (l.at(i).kind == lineEmpty || errorName.MatchString(l.at(i).text)); i-- {
+		if l.at(i).kind != lineEmpty && concrete.MatchString(message(i)) {
+			return joinCause(strings.TrimRight(message(i), "."), cmp.Or(message(at), text))
+		}
+	}
+	return text
+}
 
 // chained returns the position of the exception of Python from which the one at a position follows, if the latter says only what failed;
 // otherwise the position itself.

@@ -91,7 +91,7 @@ func (l *logLines) words(i int) string {
 	if bareName.MatchString(text) || l.at(i).kind == lineFinding {
 		text = strings.TrimSuffix(text, ":")
 	}
-	text = unended.ReplaceAllString(text, "")
+	text = l.enclosed(i, unended.ReplaceAllString(text, ""))
 	isHead := (strings.HasSuffix(text, ":") || l.at(i).kind == lineVague && bareName.MatchString(text)) && i+1 < len(l.raw) && (l.at(i+1).indented || i+2 == len(l.raw)) && l.at(i+1).kind != lineEmpty && !strings.HasPrefix(l.at(i+1).text, "- ")
 	if !tallied.MatchString(text) && !isHead {
 		return text
@@ -215,7 +215,7 @@ var (
 		`^(?:[A-Za-z]+\W+)?(?:Error (?:during [\w ]+|executing (?:process|command)\b.*)|\d+ [\w/]+ (?:could not be \w+|failed))\W*$|The requested URL returned error: \d+$|\bafter \d+ (?:attempts|tries|trials|retries)\W*(?:, exiting \S+)?$`)
 	exception = lazyregexp.New(`^[\w.]+(?:Error|Exception)$`)
 	// introduction is before the name of an exception, and className is that name without a message.
-	introduction = lazyregexp.New(`^(?:Exception in thread "[^"]*" |(?:Caused by|Unhandled exception|Uncaught(?: exception)?): ?|---> )?`)
+	introduction = lazyregexp.New(`^(?:Exception in thread "[^"]*" |(?:Caused by:|Unhandled exception[.:]|Uncaught(?: exception)?:) ?|---> )?`)
 	className    = lazyregexp.New(`^[\w.$]*(?:Error|Exception):?$`)
 	// unended matches the end of a text that only begins a list.
 	unended  = lazyregexp.New(`\. [A-Z][^.:]*:$`)
@@ -241,7 +241,7 @@ func beneath(lines *logLines, at int) int {
 			return beneath(lines, i)
 		case isOutcome && exception.MatchString(before.text):
 			return i
-		case before.kind == lineSuccess, line.ranked && before.kind != lineAlarm:
+		case before.kind == lineSuccess, line.ranked && !slices.Contains([]lineKind{lineEmpty, lineVague, lineAlarm}, before.kind):
 			return causeOf(lines, at)
 		case before.kind == linePlain:
 			plain++
@@ -314,10 +314,14 @@ func follows(raw []string, at int) bool {
 func Tail(lines []string, n int) (tail []string, after int) {
 	first, last := max(0, len(lines)-n), telling(lines)
 	const anyError = 1 // The exit code is not known here.
-	for _, i := range []int{last, LineOfError(anyError, lines)} {
+	known := LineOfError(anyError, lines)
+	for _, i := range []int{last, known} {
 		if i >= 0 {
 			first = min(first, i)
 		}
+	}
+	if known >= first+n { // It says more than LastLine.
+		first, last = known-n+1, -1
 	}
 	if last >= 0 && first == last && linesOf(lines).at(last).sign() == SignNoError {
 		first = max(0, first-maxHeadLines) // They show whether something failed before.

@@ -25,7 +25,7 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"a time":                {[]string{"2026-01-02T03:04:05.678Z cannot open data.csv"}, "cannot open data.csv"},
 		"broken JSON":           {[]string{`{"level":`}, `{"level":`},
 		"Japanese":              {[]string{"設定ファイルが見つかりません", "+ exit 1"}, "設定ファイルが見つかりません"},
-		".NET":                  {[]string{"Unhandled exception. System.InvalidOperationException: no port", "   at App.Program.Main(String[] args) in /src/Program.cs:line 5"}, "Unhandled exception. System.InvalidOperationException: no port"},
+		".NET":                  {[]string{"Unhandled exception. System.InvalidOperationException: no port", "   at App.Program.Main(String[] args) in /src/Program.cs:line 5"}, "System.InvalidOperationException: no port"},
 		"Node.js":               {[]string{"/app/a.js:5", "    throw new Error('no port');", "    ^", "", "Error: no port", "    at Object.<anonymous> (/app/a.js:5:9)", "    at node:internal/main/run_main_module:28:49", "", "Node.js v20.11.1"}, "Error: no port"},
 		"npm":                   {[]string{"npm error Missing script: \"migrate\"", "npm error", "npm error A complete log of this run can be found in: /root/.npm/_logs/x.log"}, `npm error Missing script: "migrate"`},
 		"Rust":                  {[]string{"thread 'main' panicked at src/main.rs:2:5:", "no port", "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace"}, "no port"},

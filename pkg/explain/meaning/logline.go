@@ -64,7 +64,7 @@ var lineRules = compiled([]lineRule{
 		`(?i:killed|terminated|done|finished|exiting|aborting|aborted|bye|success|cleaning up)[.!…]*$`, `(?i:shutting down)(?:,? [\w-]+){0,6}[.!…]*$`,
 		`\W*(?i:(?:error|elifecycle)\W+)?(?i:command|process|job|script|step|task)(?: (?:failed|completed|exited|finished))?(?: with (?:an )?error)?:? (?:with )?(?:non-zero )?exit (?:code|status)\W+\d+\W*$`,
 		`[^:]*\b(?i:exited(?: with (?:status|code))?|exiting with (?:status|code)|exit(?:ing)? (?:status|code)) \d+(?: in '[^']*')?\.?$`,
-	}, phrases: []string{"(exitcode: 1)", "(systemexit) exit"}},
+	}, phrases: []string{"(exitcode: 1)", "(systemexit) exit", "unhandled promise rejection. this error originated", "unhandled promise rejections are deprecated"}},
 	{kind: lineEmpty, patterns: []string{ // stacks
 		`(?i:traceback \(|(?:stack|back|exception) ?trace(?:back)?:?$|stack (?:back)?trace(?:back)?:$|\[stacktrace\]|require stack:|--- end of |goroutine \d+ \[|the above exception was|during handling of the above)`,
 		`at \S+[ (].*(?::\d+|\)|\bin )`, `at \S+:\d+`, `\.\.\. \d+ (?:more|common frames)`, // Java, .NET, Node.js
@@ -110,11 +110,11 @@ var lineRules = compiled([]lineRule{
 	}, phrases: []string{"errors ignored on restore", " unreachable=", " pass="}}, // pg_restore, Ansible, dbt
 	{kind: lineVague, patterns: []string{
 		`\S+: (?:line )?\d+: \[\[?: `, `Failed: \S*/\S+$`, `(?i:(?:error: )?(?:aborting\b|timed out waiting for the condition\W*$|context (?:deadline exceeded|canceled)$))`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`, `.*\[Server\] Aborting$`, `ERROR \S+\.py$`, `(?:[A-Z]+ +)?\w+ cannot (?:proceed|continue)(?:[.!]|\. Exiting.*)?$`,
-		`(?:\[\w+\] )?[\w ]+ (?:contains|has|had) (?:\d+ )?errors?(?:, aborting)?\W*$`, `error: could not compile `, `\[ERROR\] The build could not read \d+ project`, `ERROR: Could not build wheels for `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure)`,
+		`(?:\[\w+\] )?[\w ]+ (?:contains|has|had) (?:\d+ )?errors?(?:, aborting)?\W*$`, `error: could not compile `, `Error: [A-Z][a-z]+(?:[A-Z][a-z]+)+$`, `\[ERROR\] The build could not read \d+ project`, `ERROR: Could not build wheels for `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure)`,
 		`rsync error: .* \(code \d+\) at `, `> Could not resolve all `, `Execution failed for task '`, `A problem occurred \w+ing `,
 		`[\w.:]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`, `bundler: failed to load command`, `[A-Z]\w+ (?:Error|Exception)$`, `FAILURES!$`, `.*\| FAIL \|$`,
 	}, phrases: []string{
-		"adminclient thread has exited", "see above", "see previous", "error messages above", "look above for", "see stack trace", "for the root cause", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by", "migrations canceled", "job did not complete successfully", "refusing to execute subprocess", "resolutionimpossible",
+		"adminclient thread has exited", "see above", "see previous", "error messages above", "look above for", "see stack trace", "for the root cause", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by", "migrations canceled", "job did not complete successfully", "final block not properly padded", "refusing to execute subprocess", "resolutionimpossible",
 	}},
 	{kind: lineSuccess, patterns: []string{`(?i:re)?(?i:connected) after\b`}, phrases: []string{"succeeded after", "recovered after"}},
 })
@@ -186,7 +186,7 @@ func readLine(raw string) *logLine {
 		text, severity, line.indented = written(raw)
 		line.text = strings.TrimLeft(strings.TrimSpace(text), ": ")
 	}
-	line.text = badResponse.ReplaceAllString(childOutput.ReplaceAllString(line.text, "$1"), "$1")
+	line.text = badResponse.ReplaceAllString(childOutput.ReplaceAllString(line.text, "$1$2"), "$1")
 	line.text = failedSQL.ReplaceAllString(rejectedPush.ReplaceAllString(line.text, "push of $1 rejected: $2"), "")
 	if value := quotedPair.Group(line.text); value != "" {
 		line.text = value
@@ -212,11 +212,6 @@ func written(raw string) (text, severity string, indented bool) {
 	text = strings.TrimPrefix(strings.TrimLeft(boxed.ReplaceAllString(raw, "| "), "╷╵│|"), "{ ")
 	inBox := len(text) < len(raw)
 	text, severity = unstamped(text)
-	if value := entry.Group(text); value != "" && kindOf(value, false) == lineAlarm {
-		text = value
-	} else if value != "" {
-		text = "  " + text
-	}
 	return text, severity, strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "  ") || strings.HasPrefix(text, " ") && !inBox
 }
 
@@ -230,7 +225,7 @@ func kindOf(text string, quiet bool) lineKind {
 			if kind := lineRules[i].kind; kind != lineVague || !quiet {
 				return kind
 			}
-			return lineQuiet
+			return lineEmpty
 		}
 	}
 	switch isAlarm := hasAny(lower, failures) || hasAny(lower, errorWords) && errorWord.MatchString(text) || alarm.MatchString(text); {
@@ -248,9 +243,9 @@ func kindOf(text string, quiet bool) lineKind {
 
 var (
 	// stamp matches a time at the beginning of a line, the container whose line Compose passes on, or the rank of a process of mpirun.
-	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[\d{4}-\d\d-\d\d[T,][^\]]*\] \{\S+:\d+\} |\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\](?:\[[\w.-]+\])?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? (?:[A-Z]{3,4} \d{4} )?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*|\[[a-z]+\d+\]: ?|\S+:\d+:\d+ \[\d+\] (?:\S+\.\w+:\d+ )?)|^[a-z][\w.-]* +\| `)
+	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[\d{4}-\d\d-\d\d, [^\]]*\] |\(node:\d+\) (?:UnhandledPromiseRejectionWarning: )?|\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\](?:\[[\w.-]+\])?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? (?:[A-Z]{3,4} \d{4} |\d{4}(?:\[[\d,]+\])?<\w+>:)?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*|\[[a-z]+\d+\]: ?|\S+:\d+:\d+ \[\d+\] (?:\S+\.\w+:\d+ )?)|^[a-z][\w.-]* +\| `)
 	// logger matches what loggers of Java, Ruby, Python and Chrome write between the time and the message.
-	logger = lazyregexp.New(`^\s*(?:[\w ]+:)?([A-Z]+)(?:: \w+\.py:\d+ - |\s+(?:(?:\d+ --- )?\[[^\]]*\]\s+[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) )|^\[(?:\d+:\d+:)?\d{4}/\d{6}\.\d+:([A-Z]+):\S+\] |^([A-Z]+) \d\d-\d\d \d\d:\d\d:\d\d \[?\S+\.py:\d+\] |^([A-Z]+) [\w.$]+\(\w+\):\d+ - |^\[([A-Z]+) *\]\[[\w.]+ *\] ?|^([A-Z]+) +\| |^\[([A-Z]+) *\] std(?:err|out) |^([A-Z]{4,}):[a-z_][\w.]*:`)
+	logger = lazyregexp.New(`^\s*(?:[\w ]+:)?([A-Z]+)(?:: \w+\.py:\d+ - |\s+(?:(?:\d+ --- )?(?:\[[^\]]*\]\s+){1,2}[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) )|^\[(?:\d+:\d+:)?\d{4}/\d{6}\.\d+:([A-Z]+):\S+\] |^([A-Z]+) \d\d-\d\d \d\d:\d\d:\d\d \[?\S+\.py:\d+\] |^([A-Z]+) [\w.$]+\(\w+\):\d+ - |^\[([A-Z]+) *\]\[[\w.]+ *\] ?|^([A-Z]+) +\| |^\[([A-Z]+) *\] std(?:err|out) |^([A-Z]{4,}):[a-z_][\w.]*:|^\{\S+\.py:\d+\} ([A-Z]+) - |^\d{2,} (ERROR|WARN|INFO|FATAL) +|^ ?([A-Z]{4,5}) [a-z]+(?:(?:::\w+)+|(?:_[a-z]+){2,}): `)
 	// prelude matches a level, names in brackets and places in code before a message, and levelIn the level in it.
 	prelude = lazyregexp.New(`^\s*(?:(?:\[(?:[^\]\s]*[\d.:/][^\]\s]*|main|[A-Z]{4,})\]|[A-Z]{4,}|[a-z]\w*(?:\.\w+){2,}|\S+\.(?:go|py|java|rb|js|ts|rs|cc?|cpp|php):\d+\]?)[\s:-]+){2,}`)
 	levelIn = lazyregexp.New(`\b(DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b`)
@@ -263,12 +258,10 @@ var (
 	quotedPair = lazyregexp.New(`^"(?:msg|message|error|reason|detail|error_description|errorMessage)" ?: ?"([^"].*)",?$|<(?:title|h1)>([45]\d\d [^<]+)<`)
 	// childOutput matches the output of a command that failed, with what reports it, badResponse a response as clients of Rancher and
 	// Longhorn write it, failedSQL what Liquibase writes after an error, and rejectedPush what git writes about a branch.
-	childOutput  = lazyregexp.New(`^.*\bexit (?:status|code) \d+:? "(\w.*?)(?:\\n|\s)*"$`)
+	childOutput  = lazyregexp.New(`^.*\bexit (?:status|code) \d+:? "(\w.*?)(?:\\n|\s)*"$|^.*The promise rejected with the reason "(.*)"\.\].*`)
 	badResponse  = lazyregexp.New(`Bad response statusCode \[\d+\]\. Status \[[^\]]*\]\. Body: \[.*?message=(.*)\] from \[\S*\]`)
 	failedSQL    = lazyregexp.New(` \[Failed SQL: .*$`)
 	rejectedPush = lazyregexp.New(`^! \[(?:remote )?rejected\] +(\S+) -> \S+ \((.*)\)$`)
-	// entry matches a line of a list of names and values.
-	entry = lazyregexp.New(`^[A-Z][\w ]{0,20} : (.+)`)
 	// trailing matches a message with an error after it: in an object of Ruby, or in a field of hclog or klog.
 	trailing = lazyregexp.New(`^(.*?):? (?:\{:\w+=>.*:message=>|err(?:or)?=)("(?:[^"\\]|\\.)*")`)
 	// field matches the message, the error and the level of a line in the format logfmt.

@@ -14,18 +14,24 @@ const wrappedAt = 58
 var (
 	// lowerWord matches the first word of a line in the middle of a sentence: no name of a program before its message, path or assignment.
 	lowerWord = lazyregexp.New(`^[a-z][a-z'-]*[,.;)]?(?: |$)`)
-	// unfinished matches the end of a line after which a sentence has to go on.
+	// midway matches the end of a line that may go on, and unfinished one after which a sentence has to.
+	midway     = lazyregexp.New(`[\pL,.]$`)
 	unfinished = lazyregexp.New(`(?:,|\b(?:and|or|the|an?|of|to|for|in|is|are|was|be|by|with|that|which|from|this|as|at|on|not))$`)
 )
 
 // continues reports whether the line at a position continues the sentence of the line before it, which a program has wrapped.
 func (l *logLines) continues(i int) bool {
 	line, before := l.at(i), l.at(i-1)
+	if inBox(l.raw[i]) && inBox(l.raw[i-1]) { // It wraps at any word.
+		return line.text != "" && !line.indented && !before.indented && midway.MatchString(before.text) && len(before.text) >= wrappedAt
+	}
 	word := lowerWord.FindString(line.text)
-	last, _ := utf8.DecodeLastRuneInString(before.text)
-	return word != "" && len(before.text)+len(word) >= wrappedAt && (unicode.IsLetter(last) || last == ',' || last == '.') &&
+	return word != "" && len(before.text)+len(word) >= wrappedAt && midway.MatchString(before.text) &&
 		line.indented == before.indented && line.kind != lineEmpty && before.kind != lineEmpty && stamp.FindString(l.raw[i]) == ""
 }
+
+// inBox reports whether a line is in a box around an error, as Terraform and PowerShell draw it.
+func inBox(raw string) bool { return boxed.MatchString(raw) || strings.HasPrefix(raw, "│") }
 
 // sentence returns the text at a position: of a line in a wrapped paragraph, the sentence in which the line ends.
 func (l *logLines) sentence(i int) string {
@@ -36,7 +42,7 @@ func (l *logLines) sentence(i int) string {
 	if initial, _ := utf8.DecodeRuneInString(l.at(first).text); !unicode.IsUpper(initial) {
 		return l.at(i).text // Messages that begin with small letters are no paragraph.
 	}
-	for last+1 < len(l.raw) && l.continues(last+1) && (first < last || unfinished.MatchString(l.at(last).text) || boxed.MatchString(l.raw[last]) || strings.HasPrefix(l.raw[last], "│")) {
+	for last+1 < len(l.raw) && l.continues(last+1) && (first < last || unfinished.MatchString(l.at(last).text) || inBox(l.raw[last])) {
 		last++
 	}
 	var before, after []string

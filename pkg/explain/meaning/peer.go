@@ -75,7 +75,7 @@ var (
 	// urlServer matches the server of a URL, noServerURL the schemes of URLs that have none, hostAndPort a value that is one, and
 	// connectionPart the one in a list of names and values.
 	urlServer      = lazyregexp.New(`(?:\b[a-z][\w+.-]*://(?:[^\s/@"']*@)?|:thin:@(?://)?)\(?([a-zA-Z][\w.-]*\w(?::\d+)?|\d+\.\d+\.\d+\.\d+(?::\d+)?)`)
-	noServerURL    = lazyregexp.New(`\b(?:s3a?|gs|gcs|file|abfss?|wasbs?|hdfs|classpath|filesystem|azure|oci|docker)://\S*`)
+	noServerURL    = lazyregexp.New(`\b(?:s3a?|gs|gcs|file|abfss?|wasbs?|hdfs|classpath|filesystem|azure|oci|docker)://\S*|\bhttps?://(?:console|docs)\.\S*`)
 	hostAndPort    = lazyregexp.New(`^([a-zA-Z][\w.-]*:\d{2,5})(?:,|$)`)
 	connectionPart = lazyregexp.New(`(?i)(?:^|[; ])(?:server|data source|host)=([a-z][\w.-]*)`)
 	// hostVariable matches the names of variables, and hostOption the options, whose values are hosts.
@@ -295,23 +295,10 @@ func (e *KnownError) ofPeer(q *Clue, c *Container) (none Remedy) {
 		}
 	}
 	_, known, _ := strings.Cut(found.host, ":")
-	if e.Subject == "" && address.MatchString(found.host) {
-		named := *e
-		named.Subject = found.host
-		return Remedy{Text: named.Advice(*c)}
-	}
 	if found.host == "" || address.MatchString(found.host) || port != "" && known != "" && known != port {
 		return none
 	}
-	return Remedy{Text: found.check(e.longer(c)), Server: found.host}
-}
-
-// longer is how to give curl more time, "" for other errors.
-func (e *KnownError) longer(c *Container) string {
-	if e.Kind == ErrorTimeout && c.hasArgument("--max-time") {
-		return ", or raise --max-time in the command of container " + c.Name
-	}
-	return ""
+	return Remedy{Text: found.check(""), Server: found.host}
 }
 
 // migrates matches the names and commands of programs that create what a database lacks.

@@ -55,9 +55,6 @@ func StepIn(lines []string) string {
 	if name == "" {
 		return ""
 	}
-	if strings.HasPrefix(name, "model ") { // of dbt
-		return name
-	}
 	return "migration " + wording.Shorten(name, maxDetail)
 }
 

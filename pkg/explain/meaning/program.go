@@ -270,6 +270,9 @@ func locate(code int32, all []string) (*KnownError, int) {
 		case !known.row().isLate:
 			known, at = leading(code, all, at, known)
 			known, at = firstDenied(all, at, known)
+			if whole := knownInText(code, linesOf(all).words(at)); known.Subject == "" && whole != nil && whole.Kind == known.Kind {
+				known = whole
+			}
 			known.addAnswer(all[at+1:])
 			known.addAccess(all)
 			return known, at

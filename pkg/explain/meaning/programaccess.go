@@ -34,7 +34,7 @@ var (
 	granting = lazyregexp.New(`user \\?"(?:system:serviceaccount:([^":\\]+):)?([^"\\]+)\\?".* is attempting to grant RBAC permissions`)
 	// performs matches what a cloud does not allow, with the object that it is about.
 	performs = lazyregexp.New(`(?i)\bnot authorized to perform:? (\w[\w*-]*:[\w:*-]+)(?:\.? on resource:? \\?"?([^\s"\\]*[^\s"\\*.]))?|` +
-		`\bdoes not have (\S+) access\b(?: to ([\w.-]+/[^\s,]*[^\s,.]))?|\bRequired \\?['"]([\w.]+)\\?['"] permission(?:\(s\))? for \\?['"]([^'"\\]+)|\bdoes not have (\w+ \w+) permission on key vault '([^';]+)`)
+		`\bdoes not have (\S+) (?:access|permission in)\b(?: (?:to )?([\w.-]+/[^\s,]*[^\s,.]|project [\w-]+))?|\bRequired \\?['"]([\w.]+)\\?['"] permission(?:\(s\))? for \\?['"]([^'"\\]+)|\bdoes not have (\w+ \w+) permission on key vault '([^';]+)`)
 	// identity matches the identity of a cloud in a message about its rights, and ofNode a role of AWS that a pod has from its node:
 	// the session has the name of an instance.
 	identity = lazyregexp.New(`(?i)\bUser: (arn:\S+) is not authorized|\b(\S+@\S+\.gserviceaccount\.com) does not have|\bthe (client '[^']+')`)
@@ -63,7 +63,7 @@ func readAccess(e *KnownError, line string) {
 	}
 	m := denied.FindStringSubmatch(line)
 	if m == nil {
-		e.Access.User = identity.Group(line)
+		e.Access.User, e.Subject = identity.Group(line), strings.Replace(e.Subject, " { ", " ", 1) // the command of MongoDB
 		if m := performs.FindStringSubmatch(line); m != nil {
 			e.Subject = wording.Join(" on ", m[1]+m[3]+m[5]+m[7], m[2]+m[4]+m[6]+m[8])
 		}
@@ -268,8 +268,7 @@ var accessErrors = []errorRow{
 			{"wrongpass", lazyregexp.New(`\bWRONGPASS\b`), nil},
 			{"fatal: could not read", lazyregexp.New(`(could not read (?:Username|Password) for '[^']+')`), nil},
 			{"401", lazyregexp.New(`(?i)\b401\b.*\bunauthorized(?: for url: (\S+))?|returned error: 401\b`), nil},
-			{"unauthorized", lazyregexp.New(`: Unauthorized$|"(?:err|error)": ?"(?:[^"]*: )?Unauthorized"`), nil},
-			{"unauthorized", lazyregexp.New(`(logged in to the server) \(Unauthorized\)|(?i:unauthorized: authentication required)`), nil},
+			{"unauthorized", lazyregexp.New(`: Unauthorized$|"(?:err|error)": ?"(?:[^"]*: )?Unauthorized"|(logged in to the server) \(Unauthorized\)|(?i:unauthorized: authentication required)`), nil},
 			{"signature we calculated", lazyregexp.New(`((?i:the )?request signature we calculated does not match the signature you provided)`), nil},
 			{"token ", lazyregexp.New(`(?i)(?:^|[:'] ?)((?:the )?token (?:has |is )?(?:been )?(?:expired|revoked)(?: or revoked)?)\b`), nil},
 		},
@@ -352,7 +351,7 @@ var accessErrors = []errorRow{
 			{"permission ", lazyregexp.New(`Permission ([a-z]+(?:\.\w+)+) denied on (?:\w+ )?[^\s(]+`), nil},
 			{"getaccesstoken", lazyregexp.New(`Permission '(iam\.serviceAccounts\.getAccessToken)' denied`), nil},
 			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)|(\w+ request failed with 403(?:: Forbidden| \(Forbidden\)))`), nil},
-			{"not authorized on", lazyregexp.New(`(not authorized on \S+ to execute command)`), nil},
+			{"not authorized ", lazyregexp.New(`(not authorized (?:on \S+ to execute command(?: \{ \w+)?|for \w+ on [\w.$-]+))`), nil},
 			{"to database", lazyregexp.New(`(Access denied for user '[^']*'@'[^']*' to database '[^']*')`), nil},
 			{"authorized to perform", performs, nil},
 			{"403 forbidden", lazyregexp.New(`(?i)(?:error|exception|failed|could not|cannot)\b.*\b(403 Forbidden)`), nil},
@@ -363,8 +362,7 @@ var accessErrors = []errorRow{
 			{"to perform action", lazyregexp.New(`does not have authorization to perform action '([^']+)'`), nil},
 			{"an error occurred (", lazyregexp.New(`An error occurred \((?:AccessDenied|AccessDeniedException|403)\) when calling the (\w+) operation`), nil},
 			{"unauthorized to access", lazyregexp.New(`(unauthorized to access repository: \S+, action: \w+)`), nil},
-			{"access denied", lazyregexp.New(`((?i:unable|failed) to [^:\\]+?)(?:: [\w.]+)?[:.] Access Denied`), nil},
-			{"access denied", lazyregexp.New(`\b(\w+ \w+ (?:at|to|from) \S+) failed: .*Access Denied`), nil},
+			{"access denied", lazyregexp.New(`((?i:unable|failed) to [^:\\]+?)(?:: [\w.]+)?[:.] Access Denied|\b(\w+ \w+ (?:at|to|from) \S+) failed: .*Access Denied`), nil},
 			{"insufficient permission", lazyregexp.New(`(403 Insufficient Permission)`), nil},
 			{"requested access to", lazyregexp.New(`(requested access to the resource is denied)`), nil},
 			{"api error accessdenied", lazyregexp.New(`operation error \w+: (\w+), .*\bapi error AccessDenied`), nil},

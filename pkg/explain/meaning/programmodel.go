@@ -1,11 +1,6 @@
 package meaning
 
-import (
-	"fmt"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
-)
+import "fmt"
 
 // ErrorModelMissing is that Hugging Face has no model or data set of a name, or does not show it to the program: it answers alike.
 const ErrorModelMissing ErrorKind = "ModelMissing"
@@ -17,16 +12,10 @@ func modelText(subject string) string {
 	return "Hugging Face has no " + subject + ", or does not show it without a token"
 }
 
-// ofModel matches the names of variables with the name of a model.
-var ofModel = lazyregexp.New(`(?:^|_)(?:MODEL|BASE_MODEL|REPO_ID|DATASET)(?:_|$)`)
-
 // modelAdvice says where the name of a model and the token for it come from.
 func modelAdvice(e *KnownError, c Container) string {
 	place := c.sourceOf([]string{e.Subject})
 	if noHost.MatchString(e.Subject) {
-		if v := lists.First(c.Variables, func(v *Variable) bool { return ofModel.MatchString(v.Name) }); v != nil {
-			place = c.placeOf(v)
-		}
 		return "give the program the name of its model, which it may have from " + place
 	}
 	token := "a token that may see it, in variable HF_TOKEN from a Secret"

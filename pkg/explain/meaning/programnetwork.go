@@ -240,10 +240,8 @@ var networkErrors = []errorRow{
 	{
 		kind: ErrorConnectionRefused,
 		patterns: []errorPattern{
-			{"connection refused", lazyregexp.New(`(?i)\bdial (?:tcp|udp)\d? (\S+): (?:connect: )?connection refused`), nil},
-			{"connection refused", lazyregexp.New(`(?i)connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?,? (?:and accepting\b.*)?port (\d+) failed: connection refused`), nil},
-			{"connection refused", lazyregexp.New(`(?i)\bhost='([^']+)', port=(\d+)|\bhost (\S+) port (\d+): connection refused|connection refused.* for "([^"]+)" port (\d+)`), nil},
-			{"connection refused", lazyregexp.New(`(?i)\bserver on '([^']+)' \([^)]*connection refused|\bremote host \(([^)]+)\): connection refused`), nil},
+			{"connection refused", lazyregexp.New(`(?i:\bdial (?:tcp|udp)\d? (\S+): (?:connect: )?connection refused)|(?i:connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?,? (?:and accepting\b.*)?port (\d+) failed: connection refused)`), nil},
+			{"connection refused", lazyregexp.New(`(?i:\bhost='([^']+)', port=(\d+)|\bhost (\S+) port (\d+): connection refused|connection refused.* for "([^"]+)" port (\d+))|(?i:\bserver on '([^']+)' \([^)]*connection refused|\bremote host \(([^)]+)\): connection refused)`), nil},
 			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d+ ms)?: connection refused`), nil},
 			{"connection refused", lazyregexp.New(`(?i)connection refused`), nil},
 			{"econnrefused", lazyregexp.New(`\bECONNREFUSED(?: ([^\s:,]+):(\d+))?`), nil},
@@ -284,8 +282,7 @@ var networkErrors = []errorRow{
 			{"connection to server", lazyregexp.New(`(?i)connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?, port (\d+) failed: (?:connection timed out|timeout expired)`), nil},
 			{"failed to connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{4,} ms|(?: after \d+ ms)?: (?:connection )?timed out)`), nil},
 			{"timed out", lazyregexp.New(`(?i)\bhost='([^']+)', port=(\d+)\).*timed out|\bhost (\S+) port (\d+): (?:connection|operation) timed out|timed out after \w+ while trying to connect to \((\S+), (\d+)\)`), nil},
-			{"timed out", lazyregexp.New(`(?i)\bserver on '([^']+)' \(timed out|\bremote host \(([^)]+)\): connection timed out|connecting to (\S+) .*failed: connection timed out`), nil},
-			{"timed out", lazyregexp.New(`(?i)connection timed out|\b(?:operation|download|connect|read) timed out`), nil},
+			{"timed out", lazyregexp.New(`(?i:\bserver on '([^']+)' \(timed out|\bremote host \(([^)]+)\): connection timed out|connecting to (\S+) .*failed: connection timed out)|(?i:connection timed out|\b(?:operation|download|connect|read) timed out)`), nil},
 			{"etimedout", lazyregexp.New(`\bETIMEDOUT(?: ([^\s:,]+):(\d+))?`), nil},
 			{"mysql server on", lazyregexp.New(`MySQL server on '([^']+)' \(110\)`), nil},
 			{"tried connecting to", lazyregexp.New(`Tried connecting to \[\('([^']+)', (\d+)\)\]\. Last error: timed out`), nil}, // Cassandra
@@ -302,8 +299,7 @@ var networkErrors = []errorRow{
 	{
 		kind: ErrorNoRoute,
 		patterns: []errorPattern{
-			{"no route to host", lazyregexp.New(`(?i)\bdial (?:tcp|udp)\d? (\S+): connect: no route to host|\bto (?:host )?(\S+) port (\d+)(?: after \d+ ms)?: no route to host`), nil},
-			{"no route to host", lazyregexp.New(`(?i)no route to host(?:: ['"]?([a-z0-9][\w.-]*))?`), nil},
+			{"no route to host", lazyregexp.New(`(?i:\bdial (?:tcp|udp)\d? (\S+): connect: no route to host|\bto (?:host )?(\S+) port (\d+)(?: after \d+ ms)?: no route to host)|(?i:no route to host(?:: ['"]?([a-z0-9][\w.-]*))?)`), nil},
 			{"unreach", lazyregexp.New(`(?i)\bdial (?:tcp|udp)\d? (\S+): connect: network is unreachable|network is unreachable|\b(?:EHOSTUNREACH|ENETUNREACH)(?: ([^\s:,]+):(\d+))?`), nil},
 		},
 		read:    readHost,

@@ -94,10 +94,10 @@ var resourceErrors = []errorRow{
 	{
 		kind: ErrorBus,
 		patterns: []errorPattern{
-			{"bus error (", lazyregexp.New(`\bBus error \(core dumped\)`), nil},
+			{"bus", lazyregexp.New(`\bBus error \(core dumped\)|(Signal 7 \(SIGBUS\)) received by PID`), nil},
 		},
 		brief:  "bus error",
-		text:   "Bus error (core dumped)",
+		text:   "{%s|Bus error (core dumped)}",
 		advice: "give the container the huge pages that it uses (limit hugepages-2Mi) or turn them off in the program, and check the size of /dev/shm and of volumes that it maps",
 	},
 	{

@@ -86,10 +86,8 @@ func (e *KnownError) identityAdvice(c Container) string {
 	switch role := ofNode.Group(e.Access.User); {
 	case who == "":
 		return ""
-	case role != "" && c.account() == defaultAccount:
-		return fmt.Sprintf("set serviceAccountName to a ServiceAccount with a role that may %s (EKS Pod Identity, or annotation eks.amazonaws.com/role-arn): the pod has none, so the program asks as role %s of its node", e.Subject, role)
 	case role != "":
-		return fmt.Sprintf("give ServiceAccount %s a role that may %s (EKS Pod Identity, or annotation eks.amazonaws.com/role-arn): it has none, so the program asks as role %s of its node", c.account(), e.Subject, role)
+		return fmt.Sprintf("give ServiceAccount %s, or another as serviceAccountName, a role that may %s (EKS Pod Identity, or annotation eks.amazonaws.com/role-arn): it has none, so the program asks as role %s of its node", c.account(), e.Subject, role)
 	}
 	return fmt.Sprintf("allow %s to %s, as which the program asks%s", what, who, wording.InBrackets(cmp.Or(c.credentials(), "ServiceAccount "+c.account())))
 }

@@ -139,7 +139,7 @@ var stateErrors = []errorRow{
 		patterns: []errorPattern{
 			{"does not exist", lazyregexp.New(`((?:relation|table|column|type|function|schema|index|sequence|extension|view|database|role|user) \\*"[^"\\]+\\*"(?: of relation "[^"]+")? does not exist)`), nil},
 			{"column", lazyregexp.New(`(column [\w.]+ does not exist)`), nil},
-			{"exist", lazyregexp.New(`(Table '?[\w.]+'? does(?:n't| not) exist)`), nil},
+			{"exist", lazyregexp.New(`(Table ['"]?[\w.]+['"]? does(?:n't| not) exist)`), nil},
 			{"unknown ", lazyregexp.New(`(Unknown (?:database|column|table) '[^']+')`), nil},
 			{"no such", lazyregexp.New(`(no such (?:table|column): \S+)`), nil},
 			{"invalid object name", lazyregexp.New(`(Invalid object name '[^']+')`), nil},

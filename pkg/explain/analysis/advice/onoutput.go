@@ -66,12 +66,13 @@ func onErrorInOutput(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 
 // onLastLine returns advice on the error, or on what a container waits for, that the log of a container without a failure ends with.
 func onLastLine(in *facts.Facts, p *explain.Problem) []explain.Advice {
-	switch a := p.Run.Awaited; {
-	case p.Run.LastLine == "":
+	if p.Run.LastLine == "" {
 		return nil
+	}
+	a, c := p.Run.Awaited, &input.Container{Name: p.Container, ExitCode: 1}
+	how := remedy(in, c, p.Start.Error, &meaning.Clue{Words: p.Run.LastLine, Log: in.LogOf(p.Pods[0], p.Container)})
+	switch {
 	case a == nil:
-		c := &input.Container{Name: p.Container, ExitCode: 1}
-		how := remedy(in, c, p.Start.Error, &meaning.Clue{Words: p.Run.LastLine, Log: in.LogOf(p.Pods[0], p.Container)})
 		return onKnown(in, p.Start.Error, &how)
 	case a.Name != "":
 		return advise(fmt.Sprintf(words.LookAtAwaited, a.Resource+" "+a.Name), explain.Kubectl(cmp.Or(a.Namespace, in.Job.Namespace), "describe %s %s", a.Resource, shellWord(a.Name)))
@@ -79,6 +80,8 @@ func onLastLine(in *facts.Facts, p *explain.Problem) []explain.Advice {
 		return onServers(in, []string{a.Host})
 	case a.OfPods:
 		return advise(words.FindAwaitedPods, "kubectl get pods -A --field-selector=status.phase!=Succeeded")
+	case how.Text != "":
+		return onKnown(in, nil, &how)
 	}
 	return advise(fmt.Sprintf(words.LookAtAwaited, "what its log names"), "")
 }
