@@ -230,12 +230,15 @@ func flattened(text string) string {
 				depth--
 			}
 		}
+		if depth > 0 {
+			break
+		}
 		outer, inner := text[:open], text[open+1:len(text)-1]
 		if at := strings.LastIndexByte(outer, ' '); strings.HasSuffix(outer, "=") { // the name of a field
 			outer = outer[:max(at, 0)]
 		}
 		isCall := open > 0 && text[open-1] != ' ' && text[open-1] != '='
-		if depth > 0 || isCall || !strings.Contains(inner, ": ") || !strings.ContainsAny(outer, ":.") || len(strings.Fields(inner)) < minInner {
+		if isCall || !strings.Contains(inner, ": ") || !strings.ContainsAny(outer, ":.") || len(strings.Fields(inner)) < minInner {
 			break
 		}
 		text = strings.TrimRight(outer, " ") + ": " + inner
