@@ -102,8 +102,11 @@ func containerEndedText(p *explain.Problem, now time.Time) string {
 
 // containerEndedNote says why a container runs again that was stopped after the work.
 func containerEndedNote(p *explain.Problem, _ time.Time) string {
-	if p.Stopping.Killed == nil {
+	switch {
+	case p.Stopping.Killed == nil:
 		return ""
+	case p.Run.Ending != nil:
+		return fmt.Sprintf("its %s probe fails, and restartPolicy OnFailure starts a container again that does not end with 0", p.Run.Ending.Probe)
 	}
 	return "the kubelet starts a container again that does not end with 0 (restartPolicy OnFailure), even if it was only stopped"
 }
@@ -210,6 +213,9 @@ func sidecarQuote(p *explain.Problem, now time.Time) quotation {
 		failed := "its startup probe has not succeeded"
 		if p.Run.ProbeMessage != "" {
 			failed = "its startup probe fails, “" + wording.Shorten(p.Run.ProbeMessage, maxUnquoted) + "”"
+		}
+		if fault := meaning.ProbeFault(p.Run.ProbeMessage); fault != "" {
+			failed = "its startup probe fails, as " + fault
 		}
 		why = append(why, failed)
 	}

@@ -21,10 +21,6 @@ const maxUnfits = 3
 
 // onUnschedulable returns advice on the reasons why no node can take the pod, with a command for each.
 func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
-	if len(p.Pods) == 0 {
-		return nil
-	}
-	describe := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0]))
 	if text, command := p.Scheduling.Autoscaler.Advice(); text != "" {
 		out = advise(text, command)
 	}
@@ -41,8 +37,8 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 	} else if queue := in.Job.Labels[kueue.QueueLabel]; queue != "" && isFull {
 		out = append(out, advise(fmt.Sprintf(words.KueueAdmitted, queue), "")...)
 	}
-	if len(out) == 0 {
-		return advise(words.AskScheduler(in.Spec.Template.Spec.SchedulerName), describe)
+	if len(out) == 0 && len(p.Pods) > 0 {
+		return advise(words.AskScheduler(in.Spec.Template.Spec.SchedulerName), kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0])))
 	}
 	return out
 }

@@ -35,8 +35,8 @@ func TestDeadlineThatWasSpentPendingNamesWhy(t *testing.T) {
 	} {
 		r := explaintest.Report(deadlineOf(e))
 		explaintest.WantVerdict(t, r, "The Job failed: its pods never started, "+want+"; meanwhile, its activeDeadlineSeconds (1m) passed.")
-		explaintest.WantText(t, r, "activeDeadlineSeconds also counts while they wait")
-		explaintest.WantWithout(t, r, "that ran", "give the Job more time")
+		explaintest.WantText(t, r, "free cpu on the nodes, or add a node")
+		explaintest.WantWithout(t, r, "that ran", "give the Job more time", "resolve what kept its pods from starting")
 	}
 	r := explaintest.Report(deadlineOf(explaintest.PodEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : secret "none" not found`, 30*time.Minute)))
 	explaintest.WantVerdict(t, r, `The Job failed: its pods never started because Secret none did not exist; its volume data needs it; meanwhile, its activeDeadlineSeconds (1m) passed.`)
