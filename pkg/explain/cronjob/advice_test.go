@@ -112,3 +112,17 @@ func TestScheduleWithoutADayIsNamed(t *testing.T) {
 	assert.Equal(t, r.Sentence, "CronJob backup never starts a Job: no day of the next years matches its schedule, 0 0 30 2 *.")
 	assert.Equal(t, adviceOf(&r), "correct the schedule")
 }
+
+// Requirements: CRJ-01
+func TestStartAtTheHourOfAnUnknownZoneIsExplained(t *testing.T) {
+	name := "dialogflow-gateway-reporter"
+	in := given(func(cj *batchv1.CronJob) {
+		cj.Name, cj.Spec.TimeZone, cj.Spec.Schedule = name, nil, "0 12 1 * *"
+		cj.Status.LastScheduleTime = ago(24 * time.Hour)
+	})
+	in.Name, in.Jobs = name, []input.OwnedJob{{Name: name + "-1588334400", Created: noon.Add(-24 * time.Hour)}}
+	r := cronjob.Explain(in, []explain.OwnedRun{{Name: name + "-1588334400", State: explain.OwnedSucceeded, Since: ago(24 * time.Hour)}})
+	assert.Equal(t, r.Sentence, "CronJob dialogflow-gateway-reporter starts a Job on day 1 of the month at 12:00 (0 12 1 * *, no timeZone: usually UTC); its last Job succeeded 1d ago.")
+	assert.Contains(t, textOf(&r), "This Job is dialogflow-gateway-reporter-1588334400.")
+	assert.Contains(t, adviceOf(&r), "name that in spec.timeZone, such as Europe/Berlin")
+}

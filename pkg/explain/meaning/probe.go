@@ -55,7 +55,7 @@ var probeFaults = []probeFault{
 	{lazyregexp.New(`exec: "(?P<name>[^"]+)": executable file not found`), "",
 		"use a command for the {probe} probe of container {container} that its image has, which has no {name}; an httpGet or tcpSocket probe needs none"},
 	{lazyregexp.New(`(?P<name>\d+(?:\.\d+){3}:\d+|\[[0-9a-f:]+\]:\d+): connect: connection refused`), "",
-		"have container {container} listen at the address of the pod (0.0.0.0, not 127.0.0.1) and at the port of its {probe} probe, {name}; if it only starts slowly, give it a startupProbe with a higher failureThreshold"},
+		"have container {container} listen at the address of the pod (0.0.0.0, not 127.0.0.1) and at the port of its {probe} probe ({name}); if it only starts slowly, give it a startupProbe with a higher failureThreshold"},
 	{lazyregexp.New(`HTTP probe failed with statuscode: (?P<name>40[0-9])`), "",
 		"correct the path of the {probe} probe of container {container}, which answers it with {name}, or give the probe the httpHeaders that the program asks for"},
 	{lazyregexp.New(`context deadline exceeded|[Tt]imeout|timed out|did not complete within`), "",

@@ -109,7 +109,7 @@ const (
 	EndAtError           = "have the script of container %s end at its first error (set -e, with set -o pipefail in bash): the Job then fails when its work does"
 	ShowExitCode         = "have the command of container %s end with the exit code of its program, without %s: the Job then fails when its program does"
 	ReadSidecarLog       = "read the log of sidecar %s, too, which may have the cause"
-	ExitWithZero         = "have container %s exit with 0 when it is stopped (SIGTERM), before it is killed: restartPolicy OnFailure starts it again after any other exit code"
+	ExitWithZero         = "have container %s exit with 0 when the work is done or it is stopped (SIGTERM): restartPolicy OnFailure starts it again after any other exit code"
 	DeleteNow            = "when you have read the log of container %s, delete the Job, unless %s still has work: its pod holds its node, and without activeDeadlineSeconds, nothing ends it"
 	ReadLogOf            = "read the log of container %s"
 	CheckDone            = "check whether the work of %s is complete: a rerun or the next attempt does it again"

@@ -47,9 +47,6 @@ func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, note
 	switch r.State {
 	case explain.CronJobScheduled:
 		clauses = append(clauses, waitsText(r.Last), keptText(r), lateText(r), retriesLeftText(r.Last), cleanedUpText(r), failingSinceText(r, now), nextStartText(r, now), unlistedText(r), uncountedText(r, now), manualText(r), unexpectedText(r))
-		if why == "" { // Nobody who reads about a failure asks for the hour of the next start.
-			clauses = append(clauses, zoneText(r))
-		}
 	case explain.CronJobPileUp:
 		clauses = append(clauses, pileUpNotes(r, now)...)
 	case explain.CronJobReplaces:

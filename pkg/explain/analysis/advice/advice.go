@@ -59,8 +59,7 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 	if reconcile.FinishedCondition(in.Job) != batchv1.JobComplete && v.Disruptions != nil {
 		out = appendNew(out, onDisruptions(in, v.Disruptions))
 	}
-	recreated := slices.ContainsFunc(out, func(a explain.Advice) bool { return a.Recreates }) && in.Job.Status.Succeeded == 0
-	if needsRetry(in, v.Family) && !recreated { // A copy without the change would fail in the same way.
+	if needsRetry(in, v.Family) {
 		out = appendNew(out, toRetry(in, failed, v, options))
 	}
 	if !options.IsNarrow() {

@@ -318,19 +318,17 @@ func onLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Ad
 }
 
 // onNeverStarted returns advice on what kept the pods of a Job from starting until its deadline.
-func onNeverStarted(in *facts.Facts, failed *failures.Failures, v *Values, p *explain.Problem) (out []explain.Advice) {
+func onNeverStarted(in *facts.Facts, failed *failures.Failures, v *Values, p *explain.Problem) []explain.Advice {
+	late := words.LateAdvice(p)
 	switch {
 	case p.Start.Reason == explain.Pulling:
-		out = advise(words.PrePull, "")
-	case p.Kind == explain.ProblemUnschedulable:
-		out = onUnschedulable(in, v, p)
+		return append(advise(words.PrePull, ""), changeSource(in, "")...)
 	case p.Kind == explain.ProblemSidecarNotStarted:
-		out = onStartupProbe(p)
-	case words.LateAdvice(p) != "":
-		out = advise(words.LateAdvice(p), "")
-	}
-	if len(out) > 0 {
-		return append(out, changeSource(in, "")...)
+		return append(onStartupProbe(p), changeSource(in, "")...)
+	case p.Kind == explain.ProblemUnschedulable && len(p.Scheduling.Unfit) > 0:
+		return onUnschedulable(in, v, p)
+	case late != "":
+		return advise(late, "")
 	}
 	return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(failed.NeverStarted.Pod)))
 }
