@@ -132,6 +132,9 @@ func onPileUp(r *explain.CronJobReport) (out []explain.Advice) {
 		out = onTemplate(r, r.Oldest)
 		out = append(out, one(words.DeleteStalledJobs, kubectl(r, "batchjob status --problems"))...)
 	}
+	if r.ConcurrencyPolicy == "Forbid" {
+		return append(out, one(words.DeleteUncounted, kubectl(r, "delete job %s", explain.ShellWord(r.Oldest.Name)))...)
+	}
 	return append(out, patch(r, words.ForbidOverlap, `{"spec":{"concurrencyPolicy":"Forbid"}}`)...)
 }
 

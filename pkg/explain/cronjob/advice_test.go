@@ -122,7 +122,7 @@ func TestStartAtTheHourOfAnUnknownZoneIsExplained(t *testing.T) {
 	})
 	in.Name, in.Jobs = name, []input.OwnedJob{{Name: name + "-1588334400", Created: noon.Add(-24 * time.Hour)}}
 	r := cronjob.Explain(in, []explain.OwnedRun{{Name: name + "-1588334400", State: explain.OwnedSucceeded, Since: ago(24 * time.Hour)}})
-	assert.Equal(t, r.Sentence, "CronJob dialogflow-gateway-reporter starts a Job on day 1 of the month at 12:00 (0 12 1 * *, no timeZone: usually UTC); its last Job succeeded 1d ago.")
-	assert.Contains(t, textOf(&r), "This Job is dialogflow-gateway-reporter-1588334400.")
+	assert.Equal(t, r.Sentence, "CronJob dialogflow-gateway-reporter starts a Job on day 1 of the month at 12:00 (0 12 1 * *, no timeZone: usually UTC).")
+	assert.Contains(t, textOf(&r), "Its last Job, dialogflow-gateway-reporter-1588334400, succeeded 1d ago.")
 	assert.Contains(t, adviceOf(&r), "name that in spec.timeZone, such as Europe/Berlin")
 }

@@ -80,7 +80,7 @@ func TestOutputOfAProbeDecidesWhatIsAdvised(t *testing.T) {
 		"HTTP probe failed with statuscode: 404":                                                                           "correct the path of the startup probe of container main, which answers it with 404",
 		"HTTP probe failed with statuscode: 503":                                                                           "give container main more time to start",
 		`exec: "curl": executable file not found in $PATH`:                                                                 "that its image has, which has no curl",
-		"sh: /ready.sh: not found":                                                                                         "mount its file: /ready.sh: not found",
+		"sh: /ready.sh: not found":                                                                                         "mount or write its file /ready.sh",
 	} {
 		assert.Contains(t, (&Ending{Kind: EndProbe, By: ByKubelet, Container: "main", Probe: "startup"}).Advice(output), want)
 	}

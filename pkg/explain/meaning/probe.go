@@ -50,9 +50,9 @@ type probeFault struct {
 var probeFaults = []probeFault{
 	{lazyregexp.New(`strconv\.Atoi: parsing "(?P<name>[^"]+)"`), "no port of the container has the name {name}",
 		"{recreate} with the number of the port in the {probe} probe of container {container}, or with a port of the name {name} in ports of the container"},
-	{lazyregexp.New(`(?P<name>/[^\s:"']+: (?:[Nn]o such file or directory|not found))`), "",
-		"correct the command of the {probe} probe of container {container}, or mount its file: {name}"},
-	{lazyregexp.New(`exec: "(?P<name>[^"]+)": executable file not found`), "",
+	{lazyregexp.New(`(?P<name>/[^\s:"']+)['"]?: (?:[Nn]o such file or directory|not found)`), "",
+		"correct the command of the {probe} probe of container {container}, or have the container mount or write its file {name}"},
+	{lazyregexp.New(`exec: "(?P<name>[^"]+)": executable file not found`), "its image has no {name}",
 		"use a command for the {probe} probe of container {container} that its image has, which has no {name}; an httpGet or tcpSocket probe needs none"},
 	{lazyregexp.New(`(?P<name>\d+(?:\.\d+){3}:\d+|\[[0-9a-f:]+\]:\d+): connect: connection refused`), "",
 		"have container {container} listen at the address of the pod (0.0.0.0, not 127.0.0.1) and at the port of its {probe} probe ({name}); if it only starts slowly, give it a startupProbe with a higher failureThreshold"},

@@ -30,6 +30,7 @@ const (
 	FollowNextLog       = "follow the log of the next run (kubectl batchjob logs --follow): it may show what takes long, and the log of this run is gone with its pods"
 	GiveMoreTime        = "give the Job more time (activeDeadlineSeconds)"
 	GiveMoreTimeOrPods  = GiveMoreTime + ", or run more pods at once (parallelism)"
+	AwaitScaleUp        = "wait for the node that the autoscaler adds; if it becomes ready and the pod stays, its labels, taints or free resources do not fit the pod"
 	StartBeforeDeadline = "resolve what kept its pods from starting; activeDeadlineSeconds also counts while they wait"
 	MakeRepeatable      = "have the program start over after a failed attempt, or allow no retries, which fail on what the first one left: {recreate} with backoffLimit 0"
 	ExitCleanly         = "make container %[1]s exit with code 0 when it is stopped%[2]s, or {recreate} with it as a native sidecar (an init container with restartPolicy Always): the exit code of a sidecar does not count"

@@ -200,11 +200,25 @@ func placed(p *explain.Problem) string {
 
 // sidecarNotStartedText describes a sidecar that the main containers wait for.
 func sidecarNotStartedText(p *explain.Problem, _ time.Time) string {
+	if p.Run.ProbeMessage != "" && p.Run.Exit == nil {
+		return fmt.Sprintf("%s cannot start, as the startup probe of sidecar %s fails", ContainersText(p.Role.Later), p.Container)
+	}
 	return fmt.Sprintf("%s cannot start, because sidecar %s has not started", ContainersText(p.Role.Later), placed(p))
+}
+
+// probeQuote returns what the output of a probe means, or the output.
+func probeQuote(output string) quotation {
+	if fault := meaning.ProbeFault(output); fault != "" {
+		return quotation{message: fault, before: ": ", whole: true}
+	}
+	return inQuotes(": ", output)
 }
 
 // sidecarQuote describes how far the sidecar came.
 func sidecarQuote(p *explain.Problem, now time.Time) quotation {
+	if p.Run.ProbeMessage != "" && p.Run.Exit == nil {
+		return probeQuote(p.Run.ProbeMessage)
+	}
 	var why []string
 	if p.Run.Exit != nil {
 		why = append(why, "it last "+cause.ExitText(p.Run.Exit.ExitCode, p.Run.Exit.Reason)+", restarted "+wording.Plural(p.Run.Restarts, "time", "times"))
@@ -213,9 +227,6 @@ func sidecarQuote(p *explain.Problem, now time.Time) quotation {
 		failed := "its startup probe has not succeeded"
 		if p.Run.ProbeMessage != "" {
 			failed = "its startup probe fails, “" + wording.Shorten(p.Run.ProbeMessage, maxUnquoted) + "”"
-		}
-		if fault := meaning.ProbeFault(p.Run.ProbeMessage); fault != "" {
-			failed = "its startup probe fails, as " + fault
 		}
 		why = append(why, failed)
 	}

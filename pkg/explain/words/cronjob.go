@@ -74,6 +74,8 @@ func unnamedText(r *explain.CronJobReport, first *shortText, now time.Time) stri
 	switch {
 	case r.State == explain.CronJobOverlap && !first.timed:
 		return "its Job " + r.Named() + " " + runText(r.Oldest, now)
+	case r.State == explain.CronJobScheduled && !first.named && r.Last.Cause == "":
+		return "its last Job, " + r.Named() + ", " + runText(r.Last, now)
 	case r.State == explain.CronJobScheduled && !first.named:
 		return "this Job is " + r.Named()
 	}
@@ -226,9 +228,9 @@ func pileUpText(r *explain.CronJobReport, now time.Time) (what, why string) {
 
 // pileUpNotes says why the Jobs of a CronJob pile up.
 func pileUpNotes(r *explain.CronJobReport, now time.Time) []string {
-	more := "concurrencyPolicy Allow adds a Job at each start"
-	if r.ConcurrencyPolicy == "Replace" {
-		more = ""
+	more := unlistedText(r)
+	if r.ConcurrencyPolicy != "Replace" && r.ConcurrencyPolicy != "Forbid" {
+		more = "concurrencyPolicy Allow adds a Job at each start"
 	}
 	if run := r.Oldest; r.Stalled > 0 && run != nil {
 		more = wording.Join(", and ", more, "history limits remove only finished Jobs")

@@ -67,10 +67,7 @@ func shorterTexts(r *explain.CronJobReport, now time.Time) []shortText {
 	case r.State == explain.CronJobScheduled && r.ByHand != nil:
 		return []shortText{{text: "Job " + r.ByHand.Name + ", created by hand, " + runText(r.ByHand, now), named: true}}
 	case r.State == explain.CronJobScheduled && r.Last != nil && r.Last.Name != "" && r.Last.Cause == "" && r.LateSeconds == 0:
-		return []shortText{
-			{text: "CronJob " + r.Name + " " + startsText(r) + "; its last Job " + runText(r.Last, now)}, {text: "CronJob " + r.Name + " " + startsText(r)},
-			{text: "It " + startsText(r) + "; its last Job " + runText(r.Last, now)},
-		}
+		return []shortText{{text: "CronJob " + r.Name + " " + startsText(r)}, {text: "It " + startsText(r)}}
 	case r.State == explain.CronJobScheduled && r.Last != nil && r.Last.Name != "":
 		text := runText(r.Last, now)
 		if r.Last.State == explain.OwnedSucceeded && r.Last.Cause != "" {
@@ -143,10 +140,14 @@ func staleText(r *explain.CronJobReport) string {
 // unlistedText says that an unfinished Job does not keep the next one from starting although the policy is Forbid, "" for others.
 func unlistedText(r *explain.CronJobReport) string {
 	open := []explain.OwnedState{explain.OwnedRunning, explain.OwnedStalled, explain.OwnedFailing, explain.OwnedSuspended}
-	if r.ConcurrencyPolicy != "Forbid" || r.Last == nil || !slices.Contains(open, r.Last.State) || slices.Contains(r.Active, r.Last.Name) {
+	run := r.Last
+	if r.State == explain.CronJobPileUp {
+		run = r.Oldest
+	}
+	if r.ConcurrencyPolicy != "Forbid" || run == nil || !slices.Contains(open, run.State) || slices.Contains(r.Active, run.Name) {
 		return ""
 	}
-	return "concurrencyPolicy Forbid does not wait for " + r.Last.Name + ", as status.active of the CronJob does not name it"
+	return "Forbid does not wait for " + run.Name + ", which its status.active does not name"
 }
 
 // retriesLeftText says how far the Job is from its backoffLimit, "" for a Job without failures.

@@ -129,11 +129,7 @@ func neverStartedClauses(p *explain.Problem) []string {
 	case p.Kind == explain.ProblemUnschedulable:
 		return []string{wording.Join(": ", "its pods never started, as no node could take them", unfitsText(p))}
 	case p.Kind == explain.ProblemSidecarNotStarted:
-		quote := inQuotes(": ", p.Run.ProbeMessage)
-		if fault := meaning.ProbeFault(p.Run.ProbeMessage); fault != "" {
-			quote = quotation{message: fault, before: ": ", whole: true}
-		}
-		return quote.clauses(ContainersText(p.Role.Later)+" never started, as the startup probe of sidecar "+p.Container+" failed", fits)
+		return probeQuote(p.Run.ProbeMessage).clauses(ContainersText(p.Role.Later)+" never started, as the startup probe of sidecar "+p.Container+" failed", fits)
 	case p.Start.Reason == explain.Pulling:
 		return []string{"its pods never started, as image " + p.Image + " was still being pulled"}
 	case p.Kind == explain.ProblemImagePull && p.Start.Trouble != nil:

@@ -21,6 +21,9 @@ const maxUnfits = 3
 
 // onUnschedulable returns advice on the reasons why no node can take the pod, with a command for each.
 func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
+	if a := p.Scheduling.Autoscaler; a != nil && a.Adds {
+		return advise(words.AwaitScaleUp, "kubectl get nodes")
+	}
 	if text, command := p.Scheduling.Autoscaler.Advice(); text != "" {
 		out = advise(text, command)
 	}
