@@ -210,7 +210,7 @@ const (
 // nodeCommands show what a trouble of a node is about; the name of the node follows.
 var nodeCommands = map[meaning.TroubleKind]string{
 	meaning.NetworkNotReady: podsOfNode, meaning.NetworkDenied: podsOfNode, meaning.NetworkPlugin: podsOfNode, meaning.NetworkNoServer: podsOfNode,
-	meaning.DriverDown: podsOfNode, meaning.DeviceDriver: podsOfNode, meaning.DriverMissing: "kubectl describe csinode ",
+	meaning.DeviceDriver: podsOfNode, meaning.DriverMissing: podsOfNode,
 	meaning.NodeDisk: describeNode, meaning.NodeMemory: describeNode, meaning.NodeProcesses: describeNode, meaning.NotAdmitted: describeNode,
 }
 
