@@ -126,3 +126,18 @@ func TestStartAtTheHourOfAnUnknownZoneIsExplained(t *testing.T) {
 	assert.Contains(t, textOf(&r), "Its last Job, dialogflow-gateway-reporter-1588334400, succeeded 1d ago.")
 	assert.Contains(t, adviceOf(&r), "name that in spec.timeZone, such as Europe/Berlin")
 }
+
+// Requirements: CRJ-01
+func TestJobThatForbidDoesNotCountIsNamed(t *testing.T) {
+	in := given(func(cj *batchv1.CronJob) {
+		cj.Spec.ConcurrencyPolicy = batchv1.ForbidConcurrent
+		cj.Status.Active = []corev1.ObjectReference{{Name: "backup-2"}}
+	})
+	in.Jobs = []input.OwnedJob{{Name: "backup-1", Created: noon.Add(-33 * time.Hour)}, {Name: "backup-2", Created: noon.Add(-9 * time.Hour)}}
+	r := cronjob.Explain(in, []explain.OwnedRun{
+		{Name: "backup-1", State: explain.OwnedRunning, Since: ago(33 * time.Hour)}, {Name: "backup-2", State: explain.OwnedRunning, Since: ago(9 * time.Hour)},
+	})
+	assert.Equal(t, r.Sentence, "CronJob backup has 2 Jobs running at once, the oldest for 1d9h; Forbid does not wait for backup-1, which its status.active does not name.")
+	assert.Contains(t, adviceOf(&r), "delete the Job that the CronJob no longer counts")
+	assert.NotContains(t, adviceOf(&r), "set concurrencyPolicy to Forbid")
+}
