@@ -185,8 +185,7 @@ type Run struct {
 type Stopping struct {
 	// Running are these containers.
 	Running []string `json:"running,omitempty"`
-	// Killed is the last exit of the first of them that restartPolicy OnFailure started again, as a signal stopped it after the work (ContainerEnded);
-	// nil for none.
+	// Killed is the last exit of the first of them that restartPolicy OnFailure starts again after the work (ContainerEnded); nil for none.
 	Killed *cause.Exit `json:"killed,omitempty"`
 	// GraceSeconds is the time that sidecars have to stop.
 	GraceSeconds *int64 `json:"graceSeconds,omitempty"`

@@ -103,9 +103,9 @@ func onSuccess(r *explain.CronJobReport) []explain.Advice {
 	switch last := cmp.Or(r.ByHand, r.Last); {
 	case len(r.Kept) > 0:
 	case last != nil && last.Name != "" && last.State == explain.OwnedSucceeded:
-		return one(words.ReadLastRun, kubectl(r, "batchjob logs %s", explain.ShellWord(last.Name)))
+		return append(one(words.ReadLastRun, kubectl(r, "batchjob logs %s", explain.ShellWord(last.Name))), onZone(r)...)
 	default:
-		return nil
+		return onZone(r)
 	}
 	names := make([]string, len(r.Kept))
 	for i, name := range r.Kept {
@@ -118,11 +118,22 @@ func onSuccess(r *explain.CronJobReport) []explain.Advice {
 	return out
 }
 
+// onZone returns the advice on a CronJob that may start at another hour than its user means.
+func onZone(r *explain.CronJobReport) []explain.Advice {
+	if !r.ZoneAssumed || r.Next == nil {
+		return nil
+	}
+	return edit(r, words.SetZone)
+}
+
 // onPileUp returns the advice on Jobs of the schedule that run at once.
 func onPileUp(r *explain.CronJobReport) (out []explain.Advice) {
 	if r.Stalled > 0 {
 		out = onTemplate(r, r.Oldest)
 		out = append(out, one(words.DeleteStalledJobs, kubectl(r, "batchjob status --problems"))...)
+	}
+	if r.ConcurrencyPolicy == "Forbid" {
+		return append(out, one(words.DeleteUncounted, kubectl(r, "delete job %s", explain.ShellWord(r.Oldest.Name)))...)
 	}
 	return append(out, patch(r, words.ForbidOverlap, `{"spec":{"concurrencyPolicy":"Forbid"}}`)...)
 }

@@ -112,3 +112,32 @@ func TestScheduleWithoutADayIsNamed(t *testing.T) {
 	assert.Equal(t, r.Sentence, "CronJob backup never starts a Job: no day of the next years matches its schedule, 0 0 30 2 *.")
 	assert.Equal(t, adviceOf(&r), "correct the schedule")
 }
+
+// Requirements: CRJ-01
+func TestStartAtTheHourOfAnUnknownZoneIsExplained(t *testing.T) {
+	name := "dialogflow-gateway-reporter"
+	in := given(func(cj *batchv1.CronJob) {
+		cj.Name, cj.Spec.TimeZone, cj.Spec.Schedule = name, nil, "0 12 1 * *"
+		cj.Status.LastScheduleTime = ago(24 * time.Hour)
+	})
+	in.Name, in.Jobs = name, []input.OwnedJob{{Name: name + "-1588334400", Created: noon.Add(-24 * time.Hour)}}
+	r := cronjob.Explain(in, []explain.OwnedRun{{Name: name + "-1588334400", State: explain.OwnedSucceeded, Since: ago(24 * time.Hour)}})
+	assert.Equal(t, r.Sentence, "CronJob dialogflow-gateway-reporter starts a Job on day 1 of the month at 12:00 (0 12 1 * *, no timeZone: usually UTC).")
+	assert.Contains(t, textOf(&r), "Its last Job, dialogflow-gateway-reporter-1588334400, succeeded 1d ago.")
+	assert.Contains(t, adviceOf(&r), "name that in spec.timeZone, such as Europe/Berlin")
+}
+
+// Requirements: CRJ-01
+func TestJobThatForbidDoesNotCountIsNamed(t *testing.T) {
+	in := given(func(cj *batchv1.CronJob) {
+		cj.Spec.ConcurrencyPolicy = batchv1.ForbidConcurrent
+		cj.Status.Active = []corev1.ObjectReference{{Name: "backup-2"}}
+	})
+	in.Jobs = []input.OwnedJob{{Name: "backup-1", Created: noon.Add(-33 * time.Hour)}, {Name: "backup-2", Created: noon.Add(-9 * time.Hour)}}
+	r := cronjob.Explain(in, []explain.OwnedRun{
+		{Name: "backup-1", State: explain.OwnedRunning, Since: ago(33 * time.Hour)}, {Name: "backup-2", State: explain.OwnedRunning, Since: ago(9 * time.Hour)},
+	})
+	assert.Equal(t, r.Sentence, "CronJob backup has 2 Jobs running at once, the oldest for 1d9h; Forbid does not wait for backup-1, which its status.active does not name.")
+	assert.Contains(t, adviceOf(&r), "delete the Job that the CronJob no longer counts")
+	assert.NotContains(t, adviceOf(&r), "set concurrencyPolicy to Forbid")
+}

@@ -170,10 +170,6 @@ func TestScheduledCronJobHasItsNextStart(t *testing.T) {
 			jobs: []input.OwnedJob{{Created: noon.Add(-time.Minute), Manual: true}},
 			text: "CronJob backup has not started a Job on its schedule yet; the next start",
 		},
-		"in the time zone of its controller": {
-			change: func(cj *batchv1.CronJob) { cj.Spec.TimeZone = nil },
-			text:   "(in 15h). No timeZone is set, so the schedule is in the time zone of kube-controller-manager",
-		},
 		"in its own time zone": {
 			change: func(cj *batchv1.CronJob) {
 				cj.Spec.TimeZone, cj.Status.LastScheduleTime = ptr.To("America/New_York"), ago(4*time.Hour)

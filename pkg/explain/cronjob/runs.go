@@ -212,7 +212,7 @@ func decideByRuns(r *explain.CronJobReport) {
 	switch {
 	case policy == batchv1.ForbidConcurrent && stuck && slices.Contains(r.Active, r.Oldest.Name):
 		r.State = explain.CronJobOverlap
-	case policy != batchv1.ForbidConcurrent && r.Running > 1:
+	case r.Running > 1 && (policy != batchv1.ForbidConcurrent || !slices.Contains(r.Active, r.Oldest.Name)):
 		r.State = explain.CronJobPileUp
 	case policy == batchv1.ReplaceConcurrent && r.Replaced > 0:
 		r.State = explain.CronJobReplaces

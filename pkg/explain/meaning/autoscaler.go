@@ -34,8 +34,7 @@ const (
 	GroupAtMaximum   AutoscalerKind = "GroupAtMaximum"   // a node group has its maximum size
 	ClusterAtMaximum AutoscalerKind = "ClusterAtMaximum" // the cluster has its maximum of nodes or resources
 	ScaleUpFailed    AutoscalerKind = "ScaleUpFailed"    // the cloud did not add a node
-	CloudQuota       AutoscalerKind = "CloudQuota"       // the quota of the cloud is used up
-	CloudFull        AutoscalerKind = "CloudFull"        // the cloud has no such machines left
+	CloudQuota       AutoscalerKind = "CloudQuota"       // the cloud, or its quota, has no such machines left
 	PoolAtLimit      AutoscalerKind = "PoolAtLimit"      // a NodePool of Karpenter has reached its limits
 	PoolsUnfit       AutoscalerKind = "PoolsUnfit"       // no NodePool of Karpenter has nodes that fit the pod
 )
@@ -73,15 +72,9 @@ var autoscalerReasons = []autoscalerRow{
 	},
 	{
 		kind:    CloudQuota,
-		pattern: lazyregexp.New(`in zones? (?P<name>.+) associated with this pod failed: \w+ quota exceeded`),
-		text:    "the quota of the cloud allows no more in {name}",
-		advice:  "have the quota of the cloud raised for these machines or their GPUs, or let the pod use other ones; the autoscaler tries again automatically",
-	},
-	{
-		kind:    CloudFull,
-		pattern: lazyregexp.New(`in zones? (?P<name>.+) associated with this pod failed: \w+ out of resources`),
-		text:    "the cloud has no such machines left in {name}",
-		advice:  "let the pod use other zones or machine types, or reserve machines; the autoscaler tries again automatically",
+		pattern: lazyregexp.New(`in zones? (?P<name>.+) associated with this pod failed: \w+ (?P<limits>quota exceeded|out of resources)`),
+		text:    "the cloud gives no more such machines in {name} ({limits})",
+		advice:  "let the pod use other zones or machine types, or have the quota of the cloud raised for these machines or their GPUs; the autoscaler tries again automatically",
 	},
 	{
 		kind:    PoolAtLimit,

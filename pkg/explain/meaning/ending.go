@@ -2,7 +2,6 @@ package meaning
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -383,19 +382,6 @@ var predicates = map[string]string{
 func always(advice string) func(*Ending, string) string {
 	return func(*Ending, string) string { return advice }
 }
-
-func probeAdvice(e *Ending, message string) string {
-	if m := probeFile.FindString(message); m != "" {
-		return fmt.Sprintf("correct the command of the %s probe of container %s, or mount its file: %s", e.Probe, e.Container, m)
-	}
-	if e.Probe == "startup" {
-		return fmt.Sprintf("give container %s more time to start (failureThreshold and periodSeconds of its startup probe), or correct the probe", e.Container)
-	}
-	return fmt.Sprintf("find out why container %s did not answer its %s probe, or correct the probe (path, port, timeoutSeconds, failureThreshold)", e.Container, e.Probe)
-}
-
-// probeFile matches the output of a probe whose file does not exist.
-var probeFile = lazyregexp.New(`/[^\s:"']+: (?:No such file or directory|not found|no such file or directory)`)
 
 // FixPostStartHook returns advice on a postStart hook that fails.
 func FixPostStartHook(container string) string {

@@ -1,6 +1,10 @@
 package meaning
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
+)
 
 // Each event of the end of a pod has one meaning, whatever the order of the rows.
 func TestEventsOfTheEndOfAPod(t *testing.T) {
@@ -64,5 +68,20 @@ func TestEveryEndHasWords(t *testing.T) {
 		} else {
 			seen[k] = true
 		}
+	}
+}
+
+// Requirements: FCT-10
+func TestOutputOfAProbeDecidesWhatIsAdvised(t *testing.T) {
+	for output, want := range map[string]string{
+		`strconv.Atoi: parsing "pg-health": invalid syntax`:                                                                "a port of the name pg-health in ports of the container",
+		`Get "http://10.42.1.17:8080/healthz": dial tcp 10.42.1.17:8080: connect: connection refused`:                      "(0.0.0.0, not 127.0.0.1) and at the port of its startup probe (10.42.1.17:8080)",
+		`Get "http://10.42.1.17:8080/healthz": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`: "raise timeoutSeconds of the startup probe of container main",
+		"HTTP probe failed with statuscode: 404":                                                                           "correct the path of the startup probe of container main, which answers it with 404",
+		"HTTP probe failed with statuscode: 503":                                                                           "give container main more time to start",
+		`exec: "curl": executable file not found in $PATH`:                                                                 "that its image has, which has no curl",
+		"sh: /ready.sh: not found":                                                                                         "mount or write its file /ready.sh",
+	} {
+		assert.Contains(t, (&Ending{Kind: EndProbe, By: ByKubelet, Container: "main", Probe: "startup"}).Advice(output), want)
 	}
 }

@@ -27,7 +27,6 @@ const (
 	RegistryTLS        TroubleKind = "RegistryTLS"        // the registry's certificate is not accepted
 	RegistryExpired    TroubleKind = "RegistryExpired"    // the registry's certificate has expired, or is not valid yet
 	RegistryFails      TroubleKind = "RegistryFails"      // the registry responds with an internal error
-	Vulnerable         TroubleKind = "Vulnerable"         // the registry blocks images with vulnerabilities, or without a scan
 	RegistryPolicy     TroubleKind = "RegistryPolicy"     // a policy of the registry blocks the image
 	Signature          TroubleKind = "Signature"          // the signature of the image is missing or invalid
 	LayerDamaged       TroubleKind = "LayerDamaged"       // a layer arrives incomplete, or is not the one of the manifest
@@ -37,7 +36,6 @@ const (
 	BlobsDenied        TroubleKind = "BlobsDenied"        // the server that has the layers denies access
 	NoDiskSpace        TroubleKind = "NoDiskSpace"        // the node has no disk space for the image
 	PullsThrottled     TroubleKind = "PullsThrottled"     // the kubelet limits the rate of pulls
-	WindowsImage       TroubleKind = "WindowsImage"       // the image is not for the Windows of the node
 	NotOfficial        TroubleKind = "NotOfficial"        // Docker Hub has no official image of the name
 	HubDenied          TroubleKind = "HubDenied"          // Docker Hub denies access, or has no such repository
 	PublicDenied       TroubleKind = "PublicDenied"       // a registry that is public denies the node access
@@ -73,20 +71,12 @@ var images = []row[TroubleKind]{
 	},
 	{
 		kind: NoPlatform,
-		patterns: re(`(?i)no matching manifest for (?P<detail>[\w/.]+)`, `(?i)no image found in (?:manifest list|image index) for architecture "(?P<detail>[^"]+)"`,
-			`(?i)no match for platform|no supported platform found|does not match the specified platform|cannot be used on this platform|-based image is incompatible with a \S+ host`),
-		yieldsTo: []TroubleKind{WindowsImage},
+		patterns: re(`(?i)no matching manifest for (?P<detail>[\w/.]+)`, `(?i)no image found in (?:manifest list|image index) for (?P<detail>architecture "[^"]+".*)`,
+			`(?i)(?P<detail>image operating system "linux") cannot be used|no match for platform|no supported platform found|does not match the specified platform|cannot be used on this platform|-based image is incompatible with a \S+ host`),
 		complete: true,
 		brief:    "no image for the platform",
 		text:     "cannot be pulled: it does not exist for the platform of {node}{(detail)}",
 		advice:   "build the image for the platform (operating system and architecture) of the nodes, too, or have the pods run on nodes of its platform (nodeSelector kubernetes.io/os and kubernetes.io/arch)",
-	},
-	{
-		kind:     WindowsImage,
-		patterns: re(`(?i)no matching manifest for windows/|no match for platform\b.*\bwindows|for architecture "[^"]*".*, OS "windows"|image operating system "linux" cannot be used`),
-		brief:    "node runs Windows",
-		text:     "cannot be pulled: it does not exist for Windows, which {node} runs",
-		advice:   "keep the pods of an image for Linux off nodes with Windows: {recreate} with nodeSelector kubernetes.io/os: linux; an image for Windows has to fit the version of {node} (node.kubernetes.io/windows-build)",
 	},
 	{
 		kind:     Signature,
@@ -300,21 +290,11 @@ var images = []row[TroubleKind]{
 		advice:   "check the registry" + retried,
 	},
 	{
-		kind: Vulnerable, // in the words of Harbor
-		patterns: re(`current image (?:with )?(?P<detail>.+) cannot be pulled due to configured policy in ` +
-			`'Prevent images with vulnerability severity of [\\"]+(?P<name>[^\\"]+)[\\"]+ or higher from running`),
-		brief: "vulnerabilities",
-		text:  "cannot be pulled: its registry blocks vulnerable images (severity {name} or worse)",
-		advice: "see the scan of the image in the registry: wait for its end, push an image without these vulnerabilities, or have the administrator of " +
-			"the registry's project exempt them" + retried,
-	},
-	{
 		kind:     RegistryPolicy, // Harbor responds with 412, and containerd leaves out why.
-		patterns: re(`\b412 Precondition Failed`),
-		yieldsTo: []TroubleKind{Vulnerable},
+		patterns: re(`(?P<detail>current image .+?) cannot be pulled due to configured policy`, `\b412 Precondition Failed`),
 		keepsEnd: true,
 		brief:    "blocked by policy",
-		text:     "cannot be pulled: a policy of its registry, such as one on vulnerabilities, blocks it",
+		text:     "cannot be pulled: a policy of its registry blocks it",
 		advice: "see the scan of the image in the registry, and the policies of its project there: push an image that they allow, or have the administrator of " +
 			"the project change them" + retried,
 	},

@@ -7,10 +7,9 @@ const (
 	NodeMemory      TroubleKind = "NodeMemory"      // the node has no memory left
 	NodeProcesses   TroubleKind = "NodeProcesses"   // the node starts no more processes
 	NodeFiles       TroubleKind = "NodeFiles"       // the node opens no more files, or watches no more
-	NodeNamespaces  TroubleKind = "NodeNamespaces"  // the node creates no more namespaces
-	NodeCgroups     TroubleKind = "NodeCgroups"     // the node creates no more cgroups
-	ServicesNotRead TroubleKind = "ServicesNotRead" // the kubelet has just started
+	NodeNamespaces  TroubleKind = "NodeNamespaces"  // the node creates no more namespaces or cgroups
 	NotRead         TroubleKind = "NotRead"         // the kubelet did not get what a container refers to from the API server in time
+	ServicesNotRead TroubleKind = "ServicesNotRead" // the kubelet has just started
 )
 
 // nodeLimits are errors of the operating system in messages about sandboxes and containers.
@@ -18,7 +17,7 @@ var nodeLimits = []row[TroubleKind]{
 	{
 		kind:     NodeDisk,
 		patterns: re(`(?P<detail>(?:/[^\s:"\\/]+){1,3})[^\s:"\\]*: no space left on device`, `no space left on device`),
-		yieldsTo: []TroubleKind{NodeNamespaces, NodeCgroups},
+		yieldsTo: []TroubleKind{NodeNamespaces},
 		complete: true,
 		brief:    "node's disk full",
 		text:     "its node has no disk space left{(detail)}",
@@ -26,19 +25,11 @@ var nodeLimits = []row[TroubleKind]{
 	},
 	{
 		kind:     NodeNamespaces,
-		patterns: re(`fork/exec \S+: no space left on device`),
+		patterns: re(`(?P<detail>fork/exec) \S+: no space left on device`, `(?P<detail>mkdir /sys/fs/cgroup/)\S*: no space left on device`),
 		complete: true,
 		brief:    "node's namespaces",
-		text:     "its node may not create more namespaces (fork/exec: no space left on device)",
-		advice:   "raise the limits of namespaces on {node} (sysctl user.max_user_namespaces, which is 0 on hardened systems); its disk is not the problem",
-	},
-	{
-		kind:     NodeCgroups,
-		patterns: re(`mkdir /sys/fs/cgroup/\S*: no space left on device`),
-		complete: true,
-		brief:    "node's cgroups",
-		text:     "its node cannot create more cgroups (mkdir /sys/fs/cgroup/…: no space left on device)",
-		advice:   "restart {node}, which removes cgroups that its kernel has leaked, and update the kernel; its disk is not the problem",
+		text:     "its node can create no more namespaces or cgroups ({detail}: no space left on device)",
+		advice:   "for fork/exec, raise the limits of namespaces on {node} (sysctl user.max_user_namespaces, which is 0 on hardened systems); for mkdir, restart it, which removes cgroups that its kernel has leaked; its disk is not the problem",
 	},
 	{
 		kind: NodeDiskFails,

@@ -20,7 +20,6 @@ const (
 	SandboxRegistry TroubleKind = "SandboxRegistry" // the registry of the sandbox image does not answer
 	RuntimeSlow     TroubleKind = "RuntimeSlow"     // the container runtime does not create the sandbox in time
 	RuntimeDown     TroubleKind = "RuntimeDown"     // the container runtime does not answer
-	RuntimeBusy     TroubleKind = "RuntimeBusy"     // an earlier attempt to create the sandbox has not ended
 	SandboxMemory   TroubleKind = "SandboxMemory"   // the memory limit of the pod is too low for its sandbox
 	SandboxEnds     TroubleKind = "SandboxEnds"     // the first process of the sandbox ends at once
 	CgroupDrivers   TroubleKind = "CgroupDrivers"   // kubelet and container runtime manage cgroups in different ways
@@ -28,7 +27,6 @@ const (
 	ResolvMissing   TroubleKind = "ResolvMissing"   // the kubelet's resolvConf does not exist
 	BridgeAddress   TroubleKind = "BridgeAddress"   // the bridge of the network plugin has the address of another network
 	HostPortTaken   TroubleKind = "HostPortTaken"   // another program on the node has the host port
-	WindowsVersion  TroubleKind = "WindowsVersion"  // the image is for another version of Windows, or for Linux
 	OnWindows       TroubleKind = "OnWindows"       // the node runs Windows, which reports an error
 	Sandbox         TroubleKind = "Sandbox"         // other trouble with the sandbox
 )
@@ -116,7 +114,7 @@ var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
 	},
 	{
 		kind:     RuntimeSlow,
-		patterns: re(`operation timeout: context deadline exceeded$`, `code = DeadlineExceeded desc = context deadline exceeded$`),
+		patterns: re(`operation timeout: context deadline exceeded$`, `code = DeadlineExceeded desc = context deadline exceeded$`, `failed to reserve sandbox name`, `The container name \S+ is already in use by container`),
 		yieldsTo: []TroubleKind{NetworkPlugin, SandboxImage, SandboxRegistry},
 		brief:    "runtime timed out",
 		text:     "the container runtime of its node timed out creating its sandbox",
@@ -129,13 +127,6 @@ var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
 		brief:    "runtime down",
 		text:     "the container runtime of its node does not answer{(detail)}",
 		advice:   "check whether the container runtime of {node} runs, and restart it (systemctl status containerd, crio or docker)" + retried,
-	},
-	{
-		kind:     RuntimeBusy,
-		patterns: re(`failed to reserve sandbox name`, `The container name \S+ is already in use by container`),
-		brief:    "runtime busy",
-		text:     "its node's container runtime still works on an earlier attempt to create its sandbox",
-		advice:   "lower the load of {node} (its disk above all), or restart its container runtime" + retried,
 	},
 	{
 		kind:     SandboxMemory,
@@ -189,19 +180,12 @@ var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
 		advice:   "{recreate} without hostPort, or have the pod run on a node where the port is free",
 	},
 	{
-		kind:     WindowsVersion,
-		patterns: re(`(?i)(?:container operating system|operating system of the container) does not match the (?:host operating system|operating system of the host)`),
-		brief:    "Windows version",
-		text:     "its image is not for the version of Windows on its node",
-		advice:   "keep its pods on nodes that fit the image: {recreate} with nodeSelector kubernetes.io/os: linux, or node.kubernetes.io/windows-build for the version of Windows; or run an image for the version of the nodes",
-	},
-	{
 		kind:     OnWindows,
-		patterns: re(inWindows...),
-		yieldsTo: []TroubleKind{WindowsVersion, NetworkPlugin, NoAddress, SandboxImage, SandboxRegistry},
+		patterns: re(append([]string{`(?i)(?P<detail>(?:container operating system|operating system of the container) does not match the (?:host operating system|operating system of the host))`}, inWindows...)...),
+		yieldsTo: []TroubleKind{NetworkPlugin, NoAddress, SandboxImage, SandboxRegistry},
 		brief:    "node runs Windows",
 		text:     "{node} (Windows) cannot create its sandbox",
-		advice:   "if its image is for Linux, {recreate} with nodeSelector kubernetes.io/os: linux, which keeps its pods off nodes with Windows; for Windows, leave out what is for Linux only, such as runAsUser (windowsOptions.runAsUserName takes its place)",
+		advice:   "if its image is for Linux, {recreate} with nodeSelector kubernetes.io/os: linux, which keeps its pods off nodes with Windows; for Windows, use one for the version of {node} (node.kubernetes.io/windows-build), and leave out what is for Linux only, such as runAsUser (windowsOptions.runAsUserName takes its place)",
 	},
 	{
 		kind:     Sandbox,

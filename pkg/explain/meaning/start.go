@@ -22,7 +22,6 @@ const (
 	ErrorMountReadOnly   ErrorKind = "MountReadOnly"   // the mount point does not exist, and cannot be created
 	ErrorMountMissing    ErrorKind = "MountMissing"    // what is mounted does not exist
 	ErrorPathMissing     ErrorKind = "PathMissing"     // the path of a volume does not exist on the node
-	ErrorPathReadOnly    ErrorKind = "PathReadOnly"    // the path of a volume does not exist on the node, and cannot be created
 	ErrorPathUnusable    ErrorKind = "PathUnusable"    // the node cannot open the path of a volume
 	ErrorMemoryTooLow    ErrorKind = "MemoryTooLow"    // the memory limit is too low for the container runtime
 	ErrorGPU             ErrorKind = "GPU"             // the node's GPU driver or its container toolkit fails
@@ -30,7 +29,6 @@ const (
 	ErrorRuntimeEnds     ErrorKind = "RuntimeEnds"     // the first process of the container ends before the command runs
 	ErrorRootAsked       ErrorKind = "RootAsked"       // runAsNonRoot, and the pod template asks for user 0
 	ErrorOnWindows       ErrorKind = "OnWindows"       // the node runs Windows, which reports an error
-	ErrorWindowsVersion  ErrorKind = "WindowsVersion"  // the image is for another version of Windows
 	ErrorAppArmorParser  ErrorKind = "AppArmorParser"  // the node lacks the program that loads profiles of AppArmor
 	ErrorSecurityProfile ErrorKind = "SecurityProfile" // the profile of seccomp or AppArmor is not on the node
 	ErrorMountAtRoot     ErrorKind = "MountAtRoot"     // a volume is mounted at /
@@ -147,20 +145,8 @@ var setupErrors = []errorRow{
 		advise:   missingPathAdvice,
 	},
 	{
-		kind:     ErrorPathReadOnly,
-		patterns: pathErrors(`read-only file system`),
-		read:     nameVolume,
-		brief:    "read-only node",
-		describe: func(path string) string {
-			return onNode(path) + " does not exist on its node, whose file system is read-only there"
-		},
-		advise: func(e *KnownError, c Container) string {
-			return fmt.Sprintf("{recreate} with a path for %s that exists on its nodes or that they can create, or with another kind of volume", volumeOn(e.Subject, c.Mounts))
-		},
-	},
-	{
 		kind:     ErrorPathUnusable,
-		patterns: pathErrors(`(?:stale (?:NFS )?file handle|transport endpoint is not connected|input/output error|host is down|permission denied|not a directory|too many levels of symbolic links)`),
+		patterns: pathErrors(`(?:stale (?:NFS )?file handle|transport endpoint is not connected|input/output error|host is down|permission denied|not a directory|too many levels of symbolic links|read-only file system)`),
 		read:     nameVolume,
 		brief:    "path unusable",
 		describe: func(subject string) string {
@@ -170,8 +156,11 @@ var setupErrors = []errorRow{
 		advise: func(e *KnownError, c Container) string {
 			path, why, _ := strings.Cut(e.Subject, ":")
 			volume := volumeOn(path, c.Mounts)
-			if why == "permission denied" || why == "not a directory" {
+			switch why {
+			case "permission denied", "not a directory":
 				return fmt.Sprintf("correct the path of %s, or its files on the node", volume)
+			case "read-only file system":
+				return fmt.Sprintf("{recreate} with a path for %s that exists on its nodes or that they can create, or with another kind of volume", volume)
 			}
 			return fmt.Sprintf("have %s mounted again on the node: its mount there is broken; check the server or the driver of the volume", volume)
 		},
@@ -223,20 +212,13 @@ var setupErrors = []errorRow{
 	{
 		kind: ErrorOnWindows,
 		patterns: []errorPattern{
+			{"does not match the host operating system", lazyregexp.New(`(container operating system does not match the host operating system)`), nil},
 			{"windows system call", lazyregexp.New(inWindows[0]), nil},
 			{"hcs", lazyregexp.New(inWindows[1]), nil},
 		},
-		yieldsTo: []ErrorKind{ErrorWindowsVersion},
-		brief:    "node runs Windows",
-		text:     "its node (Windows) {reports: %s|reports an error}",
-		advice:   "if its image is for Linux, {recreate} with nodeSelector kubernetes.io/os: linux, which keeps its pods off nodes with Windows; for Windows, check its command, user (windowsOptions.runAsUserName) and mounts, and leave out what is for Linux only",
-	},
-	{
-		kind:     ErrorWindowsVersion,
-		patterns: []errorPattern{{"does not match the host operating system", lazyregexp.New(`container operating system does not match the host operating system`), nil}},
-		brief:    "Windows version",
-		text:     "its image is not for the version of Windows on its node",
-		advice:   "keep its pods on nodes that fit the image: {recreate} with nodeSelector kubernetes.io/os: linux, or node.kubernetes.io/windows-build for the version of Windows; or run an image for the version of the nodes",
+		brief:  "node runs Windows",
+		text:   "its node (Windows) {reports: %s|reports an error}",
+		advice: "if its image is for Linux, {recreate} with nodeSelector kubernetes.io/os: linux, which keeps its pods off nodes with Windows; for Windows, use an image for the version of the node (node.kubernetes.io/windows-build), check its command, user (windowsOptions.runAsUserName) and mounts, and leave out what is for Linux only",
 	},
 	{
 		kind:     ErrorMountAtRoot,

@@ -4,7 +4,6 @@ package meaning
 const (
 	ContainerNotStopped TroubleKind = "ContainerNotStopped" // the container runtime cannot stop a container
 	NetworkNotRemoved   TroubleKind = "NetworkNotRemoved"   // the network plugin does not release the network of the pod
-	SandboxNotRemoved   TroubleKind = "SandboxNotRemoved"   // the container runtime cannot remove the sandbox
 	PodNotStopped       TroubleKind = "PodNotStopped"       // other trouble
 )
 
@@ -27,16 +26,9 @@ var stops = []row[TroubleKind]{
 		advice:   "check {network} on the node, which does not release the address of the pod" + retried,
 	},
 	{
-		kind:     SandboxNotRemoved,
-		patterns: re(`failed to "KillPodSandbox" for "[^"]*" with KillPodSandboxError: "(?:rpc error: code = \w+ desc = )*(?P<detail>(?:[^"\\]|\\.)+)"`),
-		yieldsTo: []TroubleKind{ContainerNotStopped, NetworkNotRemoved},
-		complete: true,
-		brief:    "sandbox not removed",
-		text:     "the container runtime cannot remove its sandbox ({detail})",
-		advice:   "check the container runtime on the node, which cannot remove the sandbox of the pod; restart it, or the node",
-	},
-	{
 		kind:     PodNotStopped,
+		patterns: re(`failed to "KillPodSandbox" for "[^"]*" with KillPodSandboxError: "(?:rpc error: code = \w+ desc = )*(?P<detail>(?:[^"\\]|\\.)+)"`, `^`),
+		yieldsTo: []TroubleKind{ContainerNotStopped, NetworkNotRemoved},
 		keepsEnd: true,
 		complete: true,
 		brief:    "pod not stopped",

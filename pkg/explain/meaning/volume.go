@@ -13,7 +13,6 @@ const (
 	KeyMissing    TroubleKind = "KeyMissing"    // that a volume refers to
 	DriverMissing TroubleKind = "DriverMissing" // the node lacks the CSI driver of the volume
 	Attacher      TroubleKind = "Attacher"      // the attacher of the CSI driver does not attach the volume
-	DriverDown    TroubleKind = "DriverDown"    // the CSI driver does not answer on the node
 	MultiAttach   TroubleKind = "MultiAttach"   // another node has the volume
 	StillAttached TroubleKind = "StillAttached" // the volume is not detached from another node, where no pod uses it
 	VolumeInUse   TroubleKind = "VolumeInUse"   // the storage reports that the volume is in use elsewhere
@@ -32,34 +31,32 @@ const (
 	PathMissing   TroubleKind = "PathMissing"   // the directory of the volume does not exist
 	FileSystem    TroubleKind = "FileSystem"    // the file system of the volume is damaged
 	// FileSystemType: the file system of the volume has another type, or the node lacks a program to mount it.
-	FileSystemType       TroubleKind = "FileSystemType"
-	MountHelper          TroubleKind = "MountHelper"          // the node may lack the program that mounts file systems of this type
-	StorageUnknown       TroubleKind = "StorageUnknown"       // the node cannot resolve the name of the volume's server
-	NFSVersion           TroubleKind = "NFSVersion"           // the server does not support the version of NFS
-	NFSLocks             TroubleKind = "NFSLocks"             // the node lacks the program that locks files of NFS
-	BucketDenied         TroubleKind = "BucketDenied"         // a bucket denies access
-	StorageUnreachable   TroubleKind = "StorageUnreachable"   // the server of the volume does not answer
-	DatastoreUnreachable TroubleKind = "DatastoreUnreachable" // the vSphere host of the node cannot access the volume's datastore
-	SecretsStore         TroubleKind = "SecretsStore"         // a store of secrets does not return them
-	SecretsStoreDenied   TroubleKind = "SecretsStoreDenied"   // a store of secrets denies the pod's identity access
-	SecretsProvider      TroubleKind = "SecretsProvider"      // the node lacks the provider of a store of secrets
-	SecretsStoreUnknown  TroubleKind = "SecretsStoreUnknown"  // the host name of a store of secrets cannot be resolved
-	SidecarMissing       TroubleKind = "SidecarMissing"       // the pod lacks the sidecar that mounts the volume
-	NodeDiskFull         TroubleKind = "NodeDiskFull"         // the node has no disk space for the volume
-	AttachmentGone       TroubleKind = "AttachmentGone"       // the VolumeAttachment of the volume does not exist
-	DeviceUnusable       TroubleKind = "DeviceUnusable"       // the file system of a device cannot be mounted
-	NoSocket             TroubleKind = "NoSocket"             // the node lacks the socket of a hostPath
-	ExportDenied         TroubleKind = "ExportDenied"         // the NFS server denies the node access
-	FileSystemDenied     TroubleKind = "FileSystemDenied"     // Elastic File System denies the node access
-	ShareDenied          TroubleKind = "ShareDenied"          // the SMB server denies access
-	DriverDenied         TroubleKind = "DriverDenied"         // the cloud denies the CSI driver a permission
-	VolumeAttach         TroubleKind = "VolumeAttach"         // other trouble with attaching a volume
-	MountDenied          TroubleKind = "MountDenied"          // permission denied
-	StorageFull          TroubleKind = "StorageFull"          // the storage has no room for the volume
-	NoDriverObject       TroubleKind = "NoDriverObject"       // the CSIDriver object of the volume does not exist
-	MountBroken          TroubleKind = "MountBroken"          // an earlier mount of the volume no longer works
-	VolumeGone           TroubleKind = "VolumeGone"           // the kubelet has not mounted a volume of the container
-	Volume               TroubleKind = "Volume"               // other trouble with a volume
+	FileSystemType      TroubleKind = "FileSystemType"
+	MountHelper         TroubleKind = "MountHelper"         // the node may lack the program that mounts file systems of this type
+	StorageUnknown      TroubleKind = "StorageUnknown"      // the node cannot resolve the name of the volume's server
+	NFSVersion          TroubleKind = "NFSVersion"          // the server does not support the version of NFS
+	NFSLocks            TroubleKind = "NFSLocks"            // the node lacks the program that locks files of NFS
+	BucketDenied        TroubleKind = "BucketDenied"        // a bucket denies access
+	StorageUnreachable  TroubleKind = "StorageUnreachable"  // the server of the volume does not answer
+	SecretsStore        TroubleKind = "SecretsStore"        // a store of secrets does not return them
+	SecretsStoreDenied  TroubleKind = "SecretsStoreDenied"  // a store of secrets denies the pod's identity access
+	SecretsProvider     TroubleKind = "SecretsProvider"     // the node lacks the provider of a store of secrets
+	SecretsStoreUnknown TroubleKind = "SecretsStoreUnknown" // the host name of a store of secrets cannot be resolved
+	SidecarMissing      TroubleKind = "SidecarMissing"      // the pod lacks the sidecar that mounts the volume
+	NodeDiskFull        TroubleKind = "NodeDiskFull"        // the node has no disk space for the volume
+	AttachmentGone      TroubleKind = "AttachmentGone"      // the VolumeAttachment of the volume does not exist
+	DeviceUnusable      TroubleKind = "DeviceUnusable"      // the file system of a device cannot be mounted
+	NoSocket            TroubleKind = "NoSocket"            // the node lacks the socket of a hostPath
+	ExportDenied        TroubleKind = "ExportDenied"        // the NFS server denies the node access
+	FileSystemDenied    TroubleKind = "FileSystemDenied"    // Elastic File System denies the node access
+	ShareDenied         TroubleKind = "ShareDenied"         // the SMB server denies access
+	DriverDenied        TroubleKind = "DriverDenied"        // the cloud denies the CSI driver a permission
+	VolumeAttach        TroubleKind = "VolumeAttach"        // other trouble with attaching a volume
+	MountDenied         TroubleKind = "MountDenied"         // permission denied
+	NoDriverObject      TroubleKind = "NoDriverObject"      // the CSIDriver object of the volume does not exist
+	MountBroken         TroubleKind = "MountBroken"         // an earlier mount of the volume no longer works
+	VolumeGone          TroubleKind = "VolumeGone"          // the kubelet has not mounted a volume of the container
+	Volume              TroubleKind = "Volume"              // other trouble with a volume
 )
 
 // volumes are messages of the kubelet, the attach/detach controller and CSI drivers about volumes.
@@ -107,14 +104,6 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		brief:    "volume of other nodes",
 		text:     "{volume} cannot be used on its node, only in another zone or on other nodes",
 		advice:   "have the pod run on a node of the volume (its node affinity), or recreate the volume with volumeBindingMode WaitForFirstConsumer",
-	},
-	{
-		kind:     DatastoreUnreachable,
-		patterns: re(`datastore [\\"]+(?P<name>[^\\"]+)[\\"]+ is not accessible from host [\\"]+(?P<detail>[^\\"]+)`),
-		complete: true,
-		brief:    "datastore unreachable",
-		text:     "{volume} is in datastore {name}, which host {detail} of its node cannot access",
-		advice:   "in vSphere, give the host access to the datastore, or have the pod run on a node whose host has it; attaching is retried automatically",
 	},
 	{
 		kind:     NotAttached,
@@ -170,18 +159,12 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice:   "use volumeDevices for a claim with volumeMode Block, and volumeMounts for other claims",
 	},
 	{
-		kind:     DriverDown,
-		patterns: re(`dial unix \S*/plugins/(?P<name>[^/]+)/\S+: connect: `),
-		brief:    "CSI driver down",
-		text:     "CSI driver {name}, which {volume} needs, does not run on its node",
-		advice:   "check the node pod of the CSI driver on {node} (its DaemonSet); mounting is retried automatically",
-	},
-	{
-		kind:     DriverMissing,
-		patterns: re(`driver name (?P<name>\S+) not found in the list of registered CSI drivers`, `CSINode \S+ does not contain driver (?P<name>\S+)`),
-		brief:    "CSI driver not registered",
-		text:     "CSI driver {name}, which {volume} needs, is not registered on its node",
-		advice:   "check that the node pod of the CSI driver runs on {node} (its DaemonSet); mounting is retried automatically",
+		kind: DriverMissing,
+		patterns: re(`driver name (?P<name>\S+) not found in the list of registered CSI drivers`, `CSINode \S+ does not contain driver (?P<name>\S+)`,
+			`dial unix \S*/plugins/(?P<name>[^/]+)/\S+: connect: `),
+		brief:  "CSI driver down",
+		text:   "CSI driver {name}, which {volume} needs, is not running on its node",
+		advice: "check that the node pod of the CSI driver runs on {node} (its DaemonSet); mounting is retried automatically",
 	},
 	{
 		kind:     Attacher,
@@ -305,7 +288,7 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		kind: StorageUnreachable,
 		patterns: re(`(?P<detail>mount error\((?:111|112|113|115)\): [A-Z][\w ]*?)(?: Refer |$)`, `(?P<detail>rbd: map failed: .*Connection timed out)`,
 			`(?i)connection timed out|connect to \S+ timed out|connection refused|no route to host|network is unreachable|timeout waiting for device node to appear`),
-		yieldsTo: []TroubleKind{DriverDown},
+		yieldsTo: []TroubleKind{DriverMissing},
 		keepsEnd: true,
 		brief:    "storage unreachable",
 		text:     "its node cannot reach the server of {volume}",
@@ -373,13 +356,6 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		brief:    "mount timed out",
 		text:     "{volume} was not attached or mounted in time",
 		advice:   "find out what {volume} waits for: the log of the CSI driver's pod on {node}, and its VolumeAttachment, say more than the kubelet, which has only waited",
-	},
-	{
-		kind:     StorageFull, // of Longhorn
-		patterns: re(`volume (?P<volume>\S+) not scheduled`),
-		brief:    "storage full",
-		text:     "Longhorn has no node with room for {volume}",
-		advice:   "free or add disk space on the nodes of Longhorn, or lower the number of replicas of the volume; its UI shows why it is not scheduled; attaching is retried automatically",
 	},
 	{
 		kind:     NoDriverObject,

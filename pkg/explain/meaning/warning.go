@@ -22,8 +22,8 @@ func GivesReason(source, reason, message string) bool {
 
 // fleeting is trouble of the first attempts to start a pod, which usually passes within seconds, or of which the cause is unknown.
 var fleeting = []TroubleKind{
-	NotAttached, VolumeBusy, OwnerChange, NotSynced, Attacher, MountTimeout, DriverDown, DriverMissing, StorageUnreachable, StorageUnknown, SecretsStore, ObjectMissing, Volume, VolumeAttach,
-	NetworkNotReady, NetworkDenied, NetworkPlugin, RuntimeSlow, RuntimeBusy, SandboxEnds, Sandbox,
+	NotAttached, VolumeBusy, OwnerChange, NotSynced, Attacher, MountTimeout, DriverMissing, StorageUnreachable, StorageUnknown, SecretsStore, ObjectMissing, Volume, VolumeAttach,
+	NetworkNotReady, NetworkDenied, NetworkPlugin, RuntimeSlow, SandboxEnds, Sandbox,
 	OnWindows, DeviceDriver, Devices,
 }
 
@@ -74,7 +74,7 @@ func (t *Trouble) MayPass() bool { return t != nil && slices.Contains(passing, t
 var (
 	ofTemplates = []TroubleKind{
 		ObjectMissing, KeyMissing, OwnerChange, SidecarMissing, MultiAttach, VolumeInUse, VolumeMode, ClaimUnusable, HostPath, NoSocket, PathMissing, StorageUnknown, SecretsStore,
-		WrongNode, NetworkMissing, NoRuntime, RuntimeMissing, SandboxMemory, SandboxEnds, HostPortTaken, WindowsVersion, OnWindows, ClaimNotReserved, NotAdmitted,
+		WrongNode, NetworkMissing, NoRuntime, RuntimeMissing, SandboxMemory, SandboxEnds, HostPortTaken, OnWindows, ClaimNotReserved, NotAdmitted,
 	}
 	ofNodes = []TroubleKind{NoDiskSpace, DiskFails, PullsThrottled, ContentMissing}
 )

@@ -102,8 +102,11 @@ func containerEndedText(p *explain.Problem, now time.Time) string {
 
 // containerEndedNote says why a container runs again that was stopped after the work.
 func containerEndedNote(p *explain.Problem, _ time.Time) string {
-	if p.Stopping.Killed == nil {
+	switch {
+	case p.Stopping.Killed == nil:
 		return ""
+	case p.Run.Ending != nil:
+		return fmt.Sprintf("its %s probe fails, and restartPolicy OnFailure starts a container again that does not end with 0", p.Run.Ending.Probe)
 	}
 	return "the kubelet starts a container again that does not end with 0 (restartPolicy OnFailure), even if it was only stopped"
 }
@@ -197,11 +200,25 @@ func placed(p *explain.Problem) string {
 
 // sidecarNotStartedText describes a sidecar that the main containers wait for.
 func sidecarNotStartedText(p *explain.Problem, _ time.Time) string {
+	if p.Run.ProbeMessage != "" && p.Run.Exit == nil {
+		return fmt.Sprintf("%s cannot start, as the startup probe of sidecar %s fails", ContainersText(p.Role.Later), p.Container)
+	}
 	return fmt.Sprintf("%s cannot start, because sidecar %s has not started", ContainersText(p.Role.Later), placed(p))
+}
+
+// probeQuote returns what the output of a probe means, or the output.
+func probeQuote(output string) quotation {
+	if fault := meaning.ProbeFault(output); fault != "" {
+		return quotation{message: fault, before: ": ", whole: true}
+	}
+	return inQuotes(": ", output)
 }
 
 // sidecarQuote describes how far the sidecar came.
 func sidecarQuote(p *explain.Problem, now time.Time) quotation {
+	if p.Run.ProbeMessage != "" && p.Run.Exit == nil {
+		return probeQuote(p.Run.ProbeMessage)
+	}
 	var why []string
 	if p.Run.Exit != nil {
 		why = append(why, "it last "+cause.ExitText(p.Run.Exit.ExitCode, p.Run.Exit.Reason)+", restarted "+wording.Plural(p.Run.Restarts, "time", "times"))

@@ -47,9 +47,6 @@ func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, note
 	switch r.State {
 	case explain.CronJobScheduled:
 		clauses = append(clauses, waitsText(r.Last), keptText(r), lateText(r), retriesLeftText(r.Last), cleanedUpText(r), failingSinceText(r, now), nextStartText(r, now), unlistedText(r), uncountedText(r, now), manualText(r), unexpectedText(r))
-		if why == "" { // Nobody who reads about a failure asks for the hour of the next start.
-			clauses = append(clauses, zoneText(r))
-		}
 	case explain.CronJobPileUp:
 		clauses = append(clauses, pileUpNotes(r, now)...)
 	case explain.CronJobReplaces:
@@ -77,6 +74,8 @@ func unnamedText(r *explain.CronJobReport, first *shortText, now time.Time) stri
 	switch {
 	case r.State == explain.CronJobOverlap && !first.timed:
 		return "its Job " + r.Named() + " " + runText(r.Oldest, now)
+	case r.State == explain.CronJobScheduled && !first.named && r.Last.Cause == "":
+		return "its last Job, " + r.Named() + ", " + runText(r.Last, now)
 	case r.State == explain.CronJobScheduled && !first.named:
 		return "this Job is " + r.Named()
 	}
@@ -229,9 +228,9 @@ func pileUpText(r *explain.CronJobReport, now time.Time) (what, why string) {
 
 // pileUpNotes says why the Jobs of a CronJob pile up.
 func pileUpNotes(r *explain.CronJobReport, now time.Time) []string {
-	more := "concurrencyPolicy Allow adds a Job at each start"
-	if r.ConcurrencyPolicy == "Replace" {
-		more = ""
+	more := unlistedText(r)
+	if r.ConcurrencyPolicy != "Replace" && r.ConcurrencyPolicy != "Forbid" {
+		more = "concurrencyPolicy Allow adds a Job at each start"
 	}
 	if run := r.Oldest; r.Stalled > 0 && run != nil {
 		more = wording.Join(", and ", more, "history limits remove only finished Jobs")

@@ -31,6 +31,8 @@ const (
 	ForbidOverlap       = "start no Job while one runs: set concurrencyPolicy to Forbid; activeDeadlineSeconds in spec.jobTemplate ends Jobs that hang"
 	DeleteManualJobs    = "find the Jobs that are not needed, and delete them"
 	LimitLateStarts     = "if a late run is worse than none, have starts skipped that are missed for longer than 10 minutes: set startingDeadlineSeconds"
+	DeleteUncounted     = "delete the Job that the CronJob no longer counts, unless both may run at once: the CronJob does not wait for it, and does not end it"
+	SetZone             = "if it should start at this hour of your time zone, name that in spec.timeZone, such as Europe/Berlin: kube-controller-manager takes its own, usually UTC"
 	ReadLastRun         = "read what its last run printed: exit code 0 does not show that it did its work"
 	FindCauseOfRun      = "find out why the Job failed, with the end of its log"
 	DeleteKept          = "nothing is wrong now: delete what is left of the failure, with its pods and their logs, when nobody needs it"

@@ -14,6 +14,9 @@ import (
 // startsText says when the CronJob starts Jobs, in words and with the schedule: */90 as minutes means each hour.
 func startsText(r *explain.CronJobReport) string {
 	schedule := wording.Cut(r.Schedule, maxSchedule)
+	if r.ZoneAssumed {
+		schedule += ", no timeZone: usually UTC"
+	}
 	switch {
 	case r.EitherDay:
 		return fmt.Sprintf("starts a Job %s (%s; one of the two kinds of days is enough)", r.ScheduleText, schedule)
@@ -63,6 +66,8 @@ func shorterTexts(r *explain.CronJobReport, now time.Time) []shortText {
 		return []shortText{{text: fmt.Sprintf("%d of %s are stalled", r.Stalled, wording.Plural(r.Running, "Job", "Jobs"))}}
 	case r.State == explain.CronJobScheduled && r.ByHand != nil:
 		return []shortText{{text: "Job " + r.ByHand.Name + ", created by hand, " + runText(r.ByHand, now), named: true}}
+	case r.State == explain.CronJobScheduled && r.Last != nil && r.Last.Name != "" && r.Last.Cause == "" && r.LateSeconds == 0:
+		return []shortText{{text: "CronJob " + r.Name + " " + startsText(r)}, {text: "It " + startsText(r)}}
 	case r.State == explain.CronJobScheduled && r.Last != nil && r.Last.Name != "":
 		text := runText(r.Last, now)
 		if r.Last.State == explain.OwnedSucceeded && r.Last.Cause != "" {
@@ -135,10 +140,14 @@ func staleText(r *explain.CronJobReport) string {
 // unlistedText says that an unfinished Job does not keep the next one from starting although the policy is Forbid, "" for others.
 func unlistedText(r *explain.CronJobReport) string {
 	open := []explain.OwnedState{explain.OwnedRunning, explain.OwnedStalled, explain.OwnedFailing, explain.OwnedSuspended}
-	if r.ConcurrencyPolicy != "Forbid" || r.Last == nil || !slices.Contains(open, r.Last.State) || slices.Contains(r.Active, r.Last.Name) {
+	run := r.Last
+	if r.State == explain.CronJobPileUp {
+		run = r.Oldest
+	}
+	if r.ConcurrencyPolicy != "Forbid" || run == nil || !slices.Contains(open, run.State) || slices.Contains(r.Active, run.Name) {
 		return ""
 	}
-	return "concurrencyPolicy Forbid does not wait for " + r.Last.Name + ", as status.active of the CronJob does not name it"
+	return "Forbid does not wait for " + run.Name + ", which its status.active does not name"
 }
 
 // retriesLeftText says how far the Job is from its backoffLimit, "" for a Job without failures.
@@ -151,14 +160,6 @@ func retriesLeftText(run *explain.OwnedRun) string {
 		what = "restarts"
 	}
 	return fmt.Sprintf("this Job has used %s %s that its backoffLimit allows", wording.Of(int(run.Limit.Used), int(limit)), what)
-}
-
-// zoneText says that starts may be at another hour, "" if the time zone is known.
-func zoneText(r *explain.CronJobReport) string {
-	if !r.ZoneAssumed || r.Next == nil {
-		return ""
-	}
-	return "no timeZone is set, so the schedule is in the time zone of kube-controller-manager, which is usually UTC; spec.timeZone can name another one"
 }
 
 // failingSinceText is lastSuccessText for a CronJob whose last Job did not succeed, "" for others.

@@ -181,7 +181,8 @@ func waitsText(run *explain.OwnedRun) string {
 // used is the position of the text that the clauses have.
 func withCause(cause string, texts ...string) (clauses []string, used int) {
 	if cause = OneLine([]string{cause}); cause == "" {
-		return texts[:1], 0
+		used = max(slices.IndexFunc(texts, func(text string) bool { return utf8.RuneCountInString(text) < maxSentence }), 0)
+		return texts[used : used+1], used
 	}
 	start := ""
 	for i, text := range texts {

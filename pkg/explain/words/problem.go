@@ -46,7 +46,7 @@ func phrase(text string) clause {
 
 // endlessNote is the note on containers that do not start, which no retry limit counts.
 func endlessNote(p *explain.Problem, _ time.Time) string {
-	if p.Endless {
+	if p.Endless && p.Run.Restarts == 0 { // Restarts count towards backoffLimit.
 		return "the Job waits forever"
 	}
 	return ""

@@ -128,6 +128,8 @@ func neverStartedClauses(p *explain.Problem) []string {
 	switch {
 	case p.Kind == explain.ProblemUnschedulable:
 		return []string{wording.Join(": ", "its pods never started, as no node could take them", unfitsText(p))}
+	case p.Kind == explain.ProblemSidecarNotStarted:
+		return probeQuote(p.Run.ProbeMessage).clauses(ContainersText(p.Role.Later)+" never started, as the startup probe of sidecar "+p.Container+" failed", fits)
 	case p.Start.Reason == explain.Pulling:
 		return []string{"its pods never started, as image " + p.Image + " was still being pulled"}
 	case p.Kind == explain.ProblemImagePull && p.Start.Trouble != nil:

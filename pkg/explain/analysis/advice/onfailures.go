@@ -299,14 +299,7 @@ func isElsewhere(in *facts.Facts, f *failures.Failure) bool {
 func onLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Advice {
 	switch end := v.End; end.EndedBy {
 	case explain.EndedByNeverStarting:
-		if end.NeverStarted.Start.Reason == explain.Pulling {
-			return append(advise(words.PrePull, ""), changeSource(in, "")...)
-		}
-		then := advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(failed.NeverStarted.Pod)))
-		if text := words.LateAdvice(end.NeverStarted); text != "" {
-			return append(advise(text, ""), then...)
-		}
-		return then
+		return onNeverStarted(in, failed, v, end.NeverStarted)
 	case explain.EndedByDeadline:
 		return onDeadline(in, end)
 	case explain.EndedByRestarts:
@@ -322,6 +315,22 @@ func onLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Ad
 		}
 	}
 	return nil
+}
+
+// onNeverStarted returns advice on what kept the pods of a Job from starting until its deadline.
+func onNeverStarted(in *facts.Facts, failed *failures.Failures, v *Values, p *explain.Problem) []explain.Advice {
+	late := words.LateAdvice(p)
+	switch {
+	case p.Start.Reason == explain.Pulling:
+		return append(advise(words.PrePull, ""), changeSource(in, "")...)
+	case p.Kind == explain.ProblemSidecarNotStarted:
+		return append(onStartupProbe(p), changeSource(in, "")...)
+	case p.Kind == explain.ProblemUnschedulable && len(p.Scheduling.Unfit) > 0:
+		return onUnschedulable(in, v, p)
+	case late != "":
+		return advise(late, "")
+	}
+	return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(failed.NeverStarted.Pod)))
 }
 
 // onBackoffLimit returns advice on a Job that used up its backoffLimit.

@@ -154,14 +154,19 @@ func onContainerLog(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Ad
 		logs = append(onServers(in, p.Role.Servers), logs...)
 	case p.Run.Exit != nil && p.Run.Exit.ExitCode == 0:
 		logs = append(advise(fmt.Sprintf(words.KeepSidecarRunning, p.Container), ""), logs...)
-	case p.Role.Probed && p.Run.Exit == nil:
-		probe := meaning.Ending{Kind: meaning.EndProbe, Container: p.Container, Probe: "startup"}
-		logs = append(advise(probe.Advice(p.Run.ProbeMessage), ""), logs...)
+	case p.Role.Probed && (p.Run.Exit == nil || p.Run.ProbeMessage != "" && facts.IsStopped(&input.Container{ExitCode: p.Run.Exit.ExitCode})):
+		logs = append(onStartupProbe(p), logs...)
 	}
 	if p.Role.LostPolicy {
 		return append(advise(fmt.Sprintf(words.FindPolicyRemover, p.Container), "kubectl get mutatingwebhookconfigurations"), logs...)
 	}
 	return logs
+}
+
+// onStartupProbe returns advice on a sidecar whose startup probe does not succeed.
+func onStartupProbe(p *explain.Problem) []explain.Advice {
+	probe := meaning.Ending{Kind: meaning.EndProbe, By: meaning.ByKubelet, Container: p.Container, Probe: "startup"}
+	return advise(probe.Advice(p.Run.ProbeMessage), "")
 }
 
 // logFlags select the container of a problem, and its log from before the last restart if it has failed.

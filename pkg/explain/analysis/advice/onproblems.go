@@ -297,7 +297,7 @@ const tlsFiles = " --from-file=tls.crt=FILE --from-file=tls.key=FILE"
 func startAdvice(p *explain.Problem) string {
 	switch {
 	case p.Run.Ending != nil:
-		return p.Run.Ending.Advice("")
+		return p.Run.Ending.Advice(p.Run.ProbeMessage)
 	case p.Start.Reason == explain.InvalidImageName:
 		return words.CorrectImageName(p.Image)
 	case p.Start.Trouble.IsUnbound():

@@ -21,10 +21,9 @@ const maxUnfits = 3
 
 // onUnschedulable returns advice on the reasons why no node can take the pod, with a command for each.
 func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
-	if len(p.Pods) == 0 {
-		return nil
+	if a := p.Scheduling.Autoscaler; a != nil && a.Adds {
+		return advise(words.AwaitScaleUp, "kubectl get nodes")
 	}
-	describe := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0]))
 	if text, command := p.Scheduling.Autoscaler.Advice(); text != "" {
 		out = advise(text, command)
 	}
@@ -41,8 +40,8 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 	} else if queue := in.Job.Labels[kueue.QueueLabel]; queue != "" && isFull {
 		out = append(out, advise(fmt.Sprintf(words.KueueAdmitted, queue), "")...)
 	}
-	if len(out) == 0 {
-		return advise(words.AskScheduler(in.Spec.Template.Spec.SchedulerName), describe)
+	if len(out) == 0 && len(p.Pods) > 0 {
+		return advise(words.AskScheduler(in.Spec.Template.Spec.SchedulerName), kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0])))
 	}
 	return out
 }
@@ -211,7 +210,7 @@ const (
 // nodeCommands show what a trouble of a node is about; the name of the node follows.
 var nodeCommands = map[meaning.TroubleKind]string{
 	meaning.NetworkNotReady: podsOfNode, meaning.NetworkDenied: podsOfNode, meaning.NetworkPlugin: podsOfNode, meaning.NetworkNoServer: podsOfNode,
-	meaning.DriverDown: podsOfNode, meaning.DeviceDriver: podsOfNode, meaning.DriverMissing: "kubectl describe csinode ",
+	meaning.DeviceDriver: podsOfNode, meaning.DriverMissing: podsOfNode,
 	meaning.NodeDisk: describeNode, meaning.NodeMemory: describeNode, meaning.NodeProcesses: describeNode, meaning.NotAdmitted: describeNode,
 }
 

@@ -29,7 +29,10 @@ func whyWaits(pod, container, reason, message string) *NeverStarted {
 	if message != "" {
 		p.Details = []string{message}
 	}
+	probe, output := meaning.ProbeFailure(reason, message)
 	switch image := meaning.FailedImage(message); {
+	case probe == "startup":
+		p.Kind, p.Role.Probed, p.Run.ProbeMessage = explain.ProblemSidecarNotStarted, true, output
 	case reason == corev1.PodReasonUnschedulable, reason == "FailedScheduling":
 		p.Kind, p.Scheduling.Unfit = explain.ProblemUnschedulable, meaning.UnfitsOf(message)
 	case reason == explain.Pulling:
@@ -73,7 +76,7 @@ func WhyNeverStarted(in *facts.Facts) *NeverStarted {
 // of adds what the Job shows about the obstacle, and when it was seen: an object that was missing may exist by now.
 func (n *NeverStarted) of(in *facts.Facts, seen time.Time) *NeverStarted {
 	p := &n.Problem
-	p.Role.Init = in.IsInit(p.Container)
+	p.Role.Init, p.Role.Later = in.IsInit(p.Container), in.MainContainers()
 	if p.Start.Trouble == nil {
 		return n
 	}

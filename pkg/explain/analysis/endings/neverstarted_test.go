@@ -35,8 +35,8 @@ func TestDeadlineThatWasSpentPendingNamesWhy(t *testing.T) {
 	} {
 		r := explaintest.Report(deadlineOf(e))
 		explaintest.WantVerdict(t, r, "The Job failed: its pods never started, "+want+"; meanwhile, its activeDeadlineSeconds (1m) passed.")
-		explaintest.WantText(t, r, "activeDeadlineSeconds also counts while they wait")
-		explaintest.WantWithout(t, r, "that ran", "give the Job more time")
+		explaintest.WantText(t, r, "free cpu on the nodes, or add a node")
+		explaintest.WantWithout(t, r, "that ran", "give the Job more time", "resolve what kept its pods from starting")
 	}
 	r := explaintest.Report(deadlineOf(explaintest.PodEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : secret "none" not found`, 30*time.Minute)))
 	explaintest.WantVerdict(t, r, `The Job failed: its pods never started because Secret none did not exist; its volume data needs it; meanwhile, its activeDeadlineSeconds (1m) passed.`)
@@ -81,4 +81,21 @@ func TestDeadlineThatWasSpentPullingIsAboutTheImageWhateverRanBefore(t *testing.
 	// An init container that started last may have run until the deadline.
 	f.Events = append(f.Events, event("Started", "pull", "Started container pull", 31*time.Minute))
 	assert.NotContains(t, explaintest.Verdict(explaintest.Report(f)), "never started")
+}
+
+// Requirements: FCT-05
+func TestStartupProbeOfASidecarThatSpentTheDeadlineIsNamed(t *testing.T) {
+	for output, want := range map[string]string{
+		`failed: HTTP probe failed with statuscode: 503`:                                           "failed: “HTTP probe failed with statuscode: 503”",
+		`errored and resulted in unknown state: strconv.Atoi: parsing "pg-health": invalid syntax`: "failed: no port of the container has the name pg-health",
+	} {
+		e := explaintest.PodEvent("Unhealthy", "Startup probe "+output, 30*time.Minute)
+		e.Container = "proxy"
+		f := deadlineOf(e)
+		f.Job.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "proxy", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
+		r := explaintest.Report(f)
+		explaintest.WantVerdict(t, r, "The Job failed: container main never started, as the startup probe of sidecar proxy "+want+"; meanwhile, its activeDeadlineSeconds (1m) passed.")
+		explaintest.WantText(t, r, "startup probe")
+		explaintest.WantWithout(t, r, "resolve what kept its pods from starting")
+	}
 }

@@ -120,8 +120,8 @@ func nextLimits(in *facts.Facts, v *Values) []explain.Step {
 	if l != nil && l.NoRetries && len(in.Active) > 0 {
 		steps = append(steps, explain.Step{Kind: explain.StepQueueEnds, Count: int32(len(in.Active))})
 	}
-	ended := v.Blocker != nil && v.Blocker.Kind == explain.ProblemContainerEnded && l != nil && l.Unit == explain.LimitRestarts // Nothing restarts it.
-	if l != nil && !ended && l.Used > 0 && l.Left > 0 && (!l.NoRetries || l.Left <= int32(len(in.Active))) {                    // Failed pods that nothing replaces reach no limit.
+	ended := v.Blocker != nil && v.Blocker.Kind == explain.ProblemContainerEnded && v.Blocker.Stopping.Killed == nil && l != nil && l.Unit == explain.LimitRestarts // Nothing restarts it.
+	if l != nil && !ended && l.Used > 0 && l.Left > 0 && (!l.NoRetries || l.Left <= int32(len(in.Active))) {                                                        // Failed pods that nothing replaces reach no limit.
 		steps = append(steps, explain.Step{Kind: explain.StepBackoffLimit, Count: l.Left, Limit: l.Limit, Unit: l.Unit})
 	}
 	if policies.WillFail(in, v.Success) {

@@ -33,7 +33,8 @@ type Ended struct {
 	Kind explain.ProblemKind
 	// Running are the containers that keep the pod from ending: sidecars, if Kind is ProblemSidecarStopping.
 	Running []string
-	// Killed is the first of the Running that the kubelet has started again, as a signal stopped it when this one had ended with 0; nil for none.
+	// Killed is the first of the Running that the kubelet starts again, although this one has ended with 0: a signal stopped it, or it serves others
+	// and fails; nil for none.
 	Killed *input.Member
 	// WorkIsOver reports whether the running containers only serve others, as an injected proxy does.
 	WorkIsOver bool
@@ -45,7 +46,7 @@ func EndedContainer(in *facts.Facts, p *input.Pod) *Ended {
 	if len(p.Lineup) == 0 || p.Phase != corev1.PodRunning {
 		return nil
 	}
-	e := &Ended{Running: p.Lineup.Running()}
+	e := &Ended{Running: p.Lineup.Names(func(m *input.Member) bool { return m.Running || m.Before && seemsToServe(in, m) })}
 	e.WorkIsOver = !slices.ContainsFunc(e.Running, func(name string) bool { return !in.OnlyServes(name) })
 	switch failed := endedAs(in, p, isFailure(in)); {
 	case len(e.Running) == 0:
@@ -58,17 +59,24 @@ func EndedContainer(in *facts.Facts, p *input.Pod) *Ended {
 	if e.Member == nil {
 		return nil
 	}
-	e.Killed = killedAfter(in, p, e.EndedAt)
+	if e.Killed = killedAfter(in, p, e.EndedAt); e.Killed != nil && len(e.Running) == 1 {
+		e.WorkIsOver = e.WorkIsOver || seemsToServe(in, e.Killed)
+	}
 	return e
 }
 
-// killedAfter returns the container of the pod that a signal stopped at that time or later, and that runs again only because of
-// restartPolicy OnFailure, or nil.
+// killedAfter returns the container of the pod that a signal stopped at that time or later, or that serves others and failed, and that
+// the kubelet starts again only because of restartPolicy OnFailure, or nil.
 func killedAfter(in *facts.Facts, p *input.Pod, ended time.Time) *input.Member {
 	return lists.First(p.Lineup, func(m *input.Member) bool {
-		wasStopped := m.Running && m.Before && !m.Init && facts.IsStopped(&m.Container) && !m.EndedAt.Before(ended)
-		return wasStopped && in.RestartedBy(&m.Container, false) == explain.RestartedByPod
+		fails := m.Before && !m.Init && m.ExitCode != 0 && !m.EndedAt.Before(ended) && (m.Running && facts.IsStopped(&m.Container) || seemsToServe(in, m))
+		return fails && in.RestartedBy(&m.Container, false) == explain.RestartedByPod
 	})
+}
+
+// seemsToServe reports whether a container most likely has no work of its own.
+func seemsToServe(in *facts.Facts, m *input.Member) bool {
+	return in.OnlyServes(m.Name) || words.IsSidecarName(m.Name)
 }
 
 // isFailure returns a function that reports whether a container has failed for good.
@@ -148,6 +156,7 @@ func EndedContainers(in *facts.Facts) []explain.Problem {
 		}
 		if c.Killed != nil {
 			p.Stopping.Killed = ptr.To(facts.ExitOf(&c.Killed.Container))
+			p.Run.Ending, _ = endings.RestartedByProbe(in.Events, pod.Name, c.Killed.Name)
 		}
 		found.add(key{c.Kind, exit, strings.Join(c.Running, ","), fmt.Sprint(p.Run.Also), c.Killed != nil}, pod.Name, &p)
 	}

@@ -70,6 +70,25 @@ func TestProxyThatOutlivesItsMainContainerStallsTheJob(t *testing.T) {
 	}
 }
 
+// Requirements: CON-01
+func TestProxyThatIsRestartedAfterTheWorkIsNoErrorOfTheWork(t *testing.T) {
+	for name, proxy := range map[string]corev1.ContainerStatus{
+		"runs":  explaintest.Restarted(runsSince("daprd", 10*time.Second), 3, 1, time.Minute),
+		"waits": explaintest.Restarted(explaintest.WaitsFor("daprd", "CrashLoopBackOff"), 3, 1, time.Minute),
+	} {
+		pod := explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{explaintest.EndedWith("work", 0, 9*time.Minute), proxy})
+		job := explaintest.JobOfPod(pod)
+		job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+		f := explaintest.InputOf(job, explaintest.PodOf("a", pod))
+		f.Events = []input.Event{explaintest.AboutPod("a", "Normal", "kubelet", "Killing", "Container daprd failed liveness probe, will be restarted")}
+		wantStall(t, f, explain.ProblemContainerEnded, "The Job is stalled: container work of pod a ended 9m ago with exit code 0, and container daprd, restarted after exit code 1, keeps the pod from ending; "+
+			"its liveness probe fails, and restartPolicy OnFailure starts a container again that does not end with 0.", "native sidecar")
+		if r := explaintest.Report(f); explaintest.HasProblem(r, explain.ProblemCrashLoop) {
+			t.Errorf("%s: %+v", name, r.Problems)
+		}
+	}
+}
+
 // Each container of the Job's template may have work: the end of one is a fact, but not a stall.
 // Requirements: CON-01
 func TestContainerThatStillWorksIsNoStall(t *testing.T) {

@@ -99,6 +99,7 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 	case config != nil:
 		p.Kind = explain.ProblemContainerConfig
 		waitsForContainer(&p, config)
+		p.Run.Restarts = config.Restarts
 		p.Start.Error, p.Start.Trouble = meaning.StartErrorIn(config.WaitingMessage), meaning.OfContainer(config.WaitingMessage)
 		p.MayContinue = p.Start.Trouble.MayPass()
 	case held != nil:
