@@ -53,6 +53,7 @@ const (
 	DriverDenied        TroubleKind = "DriverDenied"        // the cloud denies the CSI driver a permission
 	VolumeAttach        TroubleKind = "VolumeAttach"        // other trouble with attaching a volume
 	MountDenied         TroubleKind = "MountDenied"         // permission denied
+	StorageFull         TroubleKind = "StorageFull"         // the storage has no room for the volume
 	NoDriverObject      TroubleKind = "NoDriverObject"      // the CSIDriver object of the volume does not exist
 	MountBroken         TroubleKind = "MountBroken"         // an earlier mount of the volume no longer works
 	VolumeGone          TroubleKind = "VolumeGone"          // the kubelet has not mounted a volume of the container
@@ -356,6 +357,13 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		brief:    "mount timed out",
 		text:     "{volume} was not attached or mounted in time",
 		advice:   "find out what {volume} waits for: the log of the CSI driver's pod on {node}, and its VolumeAttachment, say more than the kubelet, which has only waited",
+	},
+	{
+		kind:     StorageFull, // of Longhorn
+		patterns: re(`volume (?P<volume>\S+) not scheduled`),
+		brief:    "storage full",
+		text:     "Longhorn has no node with room for {volume}",
+		advice:   "free or add disk space on the nodes of Longhorn, or lower the number of replicas of the volume; its UI shows why it is not scheduled; attaching is retried automatically",
 	},
 	{
 		kind:     NoDriverObject,
