@@ -85,7 +85,7 @@ func (p *page) groupRow(l *explain.ReportList, g *explain.JobGroup) layout.Line 
 	return append(p.groupTitle(l, g, false), cause)
 }
 
-// shortGroup writes the Jobs of one cause, the cause, and the advice.
+// shortGroup writes the Jobs of one cause, the cause, the end of the newest Job's log if there is no other cause, and the advice.
 func (p *page) shortGroup(l *explain.ReportList, g *explain.JobGroup) {
 	r := newestOf(l, g)
 	title := p.groupTitle(l, g, true)
@@ -94,7 +94,11 @@ func (p *page) shortGroup(l *explain.ReportList, g *explain.JobGroup) {
 	}
 	p.Para(0, indentSection, title...)
 	p.Para(indentSection, indentSection, plain(wording.Sentence(groupCause(l, g))))
-	p.labeled(indentSection, groupSteps(notShown(l, g.Advice)))
+	var log []labeled
+	if v := (&short{view: newView(r, p.opts), own: section.OwnCauses(r)}); len(l.Groups) == 1 && v.evidence(explain.EvidenceLogs) != nil {
+		log = v.log()
+	}
+	p.labeled(indentSection, append(log, groupSteps(notShown(l, g.Advice))...))
 }
 
 // groupTitle returns "✗ 14 Jobs failed: report-13, report-12, report-11, and 11 more", or "✗ train failed after 3m4s (17m
