@@ -60,7 +60,7 @@ var images = []row[TroubleKind]{
 		patterns: re(`pull QPS exceeded`),
 		brief:    "pulls throttled",
 		text:     "is not pulled yet, because the kubelet limits how often it pulls (registryPullQPS)",
-		advice:   "wait: the kubelet retries automatically",
+		advice:   "raise registryPullQPS and registryBurst in the configuration of the kubelets if this is frequent" + retried,
 	},
 	{
 		kind:     NotOnNode,

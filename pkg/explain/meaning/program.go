@@ -415,7 +415,11 @@ func (e *KnownError) Text() string {
 	if r.describe != nil {
 		return r.describe(wording.Shorten(e.Subject, maxDetail))
 	}
-	return e.fill(r.text)
+	server := "a server"
+	if e.APIServer {
+		server = "the API server"
+	}
+	return e.fill(wording.Insert(r.text, "{server}", server))
 }
 
 // namedObject matches the database or role that does not exist, which a variable or an argument may name.

@@ -196,7 +196,9 @@ var (
 // certificateAdvice returns advice by what is wrong with the certificate of a server.
 func certificateAdvice(e *KnownError, c Container) string {
 	of := ""
-	if all := c.peers(); len(all) == 1 {
+	if all := c.peers(); e.APIServer {
+		of = " of the API server"
+	} else if len(all) == 1 {
 		of = " of " + all[0].name()
 	}
 	switch {
@@ -204,6 +206,9 @@ func certificateAdvice(e *KnownError, c Container) string {
 		return "have the program use a host name that the certificate is valid for, or have it issued for this one, too"
 	case outdated.MatchString(e.Subject):
 		return "renew the certificate" + cmp.Or(of, " of the server") + ", or correct the clock of the node"
+	}
+	if e.APIServer {
+		return "have the program trust the CA of the cluster, which each pod with a token has in " + tokenDir + "/ca.crt, or check whether the API server has a certificate of that CA (ConfigMap kube-root-ca.crt): it may have got a new one"
 	}
 	return "give container " + c.Name + " the certificate of the CA that signed that" + cmp.Or(of, " of the server") + wording.InBrackets(c.fixedMounts()) + ", or correct the server's"
 }
@@ -323,7 +328,8 @@ var networkErrors = []errorRow{
 			{"'s certificate, issued by", lazyregexp.New(`(cannot verify \S+ certificate)`), nil},
 		},
 		brief:  "bad certificate",
-		text:   "the certificate of a server was not accepted{: %s|}",
+		read:   func(e *KnownError, line string) { e.APIServer = apiRequest.MatchString(line) },
+		text:   "the certificate of {server} was not accepted{: %s|}",
 		advise: certificateAdvice,
 	},
 }

@@ -74,7 +74,7 @@ const (
 const (
 	correctTemplate   = "read the message, and {recreate} with a corrected pod template (it is immutable)"
 	thenRetried       = "; the controller then retries automatically"
-	resolveIt         = "if the pod template is at fault, {recreate}; otherwise the controller creates the pods once nothing refuses them"
+	resolveIt         = "if the pod template is at fault, {recreate} with a corrected one; otherwise the controller creates the pods once nothing refuses them"
 	limitRangeCommand = "kubectl describe limitrange -n {namespace}"
 	webhookCommand    = "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"
 )
@@ -140,11 +140,11 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 	},
 	{
 		kind:     RefusalPriorityScope,
-		patterns: re(`^insufficient quota to match these scopes: \[?\{?(?P<detail>PriorityClass[^}\]]*(?:\])?)`),
+		patterns: re(`^insufficient quota to match these scopes: \[?\{?(?P<detail>PriorityClass[^}\]]*(?:\])?)`, `^pods with (?P<detail>\S+) priorityClass is not permitted in \S+ namespace`),
 		complete: true,
 		brief:    "priority without a quota",
-		text:     "the namespace has no ResourceQuota for their priority class ({detail}), which needs one",
-		advice:   "{recreate} with another priorityClassName, or without one; or create a ResourceQuota with a scopeSelector for the priority class in the namespace" + thenRetried,
+		text:     "the namespace may not have their priority class ({detail}), as none of its ResourceQuotas is for that",
+		advice:   "{recreate} with another priorityClassName, or without one, or in kube-system, which may have system-cluster-critical and system-node-critical; or create a ResourceQuota with a scopeSelector for the priority class in the namespace" + thenRetried,
 		command:  "kubectl get resourcequota -n {namespace}",
 	},
 	{

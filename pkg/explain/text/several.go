@@ -38,6 +38,10 @@ func Explanations(w io.Writer, l explain.ReportList, o Options) error {
 	}
 	p.Blank()
 	p.jobTable(l.Items)
+	if log := p.onlyLog(&l); len(log) > 0 {
+		p.Blank()
+		p.labeled(0, log)
+	}
 	all := together(l)
 	p.section(section.Causes(p.frame(all.ObservedAt.Time), all))
 	if !grouped {

@@ -85,7 +85,7 @@ func (p *page) groupRow(l *explain.ReportList, g *explain.JobGroup) layout.Line 
 	return append(p.groupTitle(l, g, false), cause)
 }
 
-// shortGroup writes the Jobs of one cause, the cause, the end of the newest Job's log if there is no other cause, and the advice.
+// shortGroup writes the Jobs of one cause, the cause, the log, and the advice.
 func (p *page) shortGroup(l *explain.ReportList, g *explain.JobGroup) {
 	r := newestOf(l, g)
 	title := p.groupTitle(l, g, true)
@@ -94,11 +94,19 @@ func (p *page) shortGroup(l *explain.ReportList, g *explain.JobGroup) {
 	}
 	p.Para(0, indentSection, title...)
 	p.Para(indentSection, indentSection, plain(wording.Sentence(groupCause(l, g))))
-	var log []labeled
-	if v := (&short{view: newView(r, p.opts), own: section.OwnCauses(r)}); len(l.Groups) == 1 && v.evidence(explain.EvidenceLogs) != nil {
-		log = v.log()
+	p.labeled(indentSection, append(p.onlyLog(l), groupSteps(notShown(l, g.Advice))...))
+}
+
+// onlyLog returns the end of the newest Job's log if all Jobs with problems have the same cause.
+func (p *page) onlyLog(l *explain.ReportList) []labeled {
+	if len(l.Groups) != 1 {
+		return nil
 	}
-	p.labeled(indentSection, append(log, groupSteps(notShown(l, g.Advice))...))
+	r := newestOf(l, &l.Groups[0])
+	if v := (&short{view: newView(r, p.opts), own: section.OwnCauses(r)}); v.evidence(explain.EvidenceLogs) != nil {
+		return v.log()
+	}
+	return nil
 }
 
 // groupTitle returns "✗ 14 Jobs failed: report-13, report-12, report-11, and 11 more", or "✗ train failed after 3m4s (17m

@@ -55,6 +55,14 @@ func containerText(p *explain.Problem) string {
 	return "container " + p.Container
 }
 
+// needsIt names the container that needs the image, "" if it is unknown.
+func needsIt(p *explain.Problem) string {
+	if p.Container == "" {
+		return ""
+	}
+	return containerText(p) + " needs it"
+}
+
 func imageQuote(p *explain.Problem, _ time.Time) quotation {
 	switch {
 	case p.Start.Reason == explain.InvalidImageName:
@@ -131,13 +139,13 @@ func neverStartedClauses(p *explain.Problem) []string {
 	case p.Kind == explain.ProblemSidecarNotStarted:
 		return probeQuote(p.Run.ProbeMessage).clauses(ContainersText(p.Role.Later)+" never started, as the startup probe of sidecar "+p.Container+" failed", fits)
 	case p.Start.Reason == explain.Pulling:
-		return []string{"its pods never started, as image " + p.Image + " was still being pulled"}
+		return []string{"its pods never started, as image " + p.Image + " was still being pulled", needsIt(p)}
 	case p.Kind == explain.ProblemImagePull && p.Start.Trouble != nil:
 		const before = "its pods never started, as "
 		text, named := imageTextIn(p, fits-len(before))
-		aside := ""
-		if c := containerText(p); c != "" && !named {
-			aside = c + " needs it"
+		aside := needsIt(p)
+		if named {
+			aside = ""
 		}
 		return append(imageQuote(p, time.Time{}).clauses(before+text, fits), aside, p.Start.Trouble.Note())
 	case p.Start.Trouble != nil:

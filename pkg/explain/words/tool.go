@@ -166,6 +166,8 @@ func ChangeSource(t *explain.Tool) string {
 	switch again := atInstall(t); {
 	case again != "":
 		return change + ", and " + again
+	case toolRun(t) == uninstall:
+		return fmt.Sprintf("%s, and run helm upgrade before %s, which takes its hooks from the release as it is", change, uninstall)
 	case t.IsHook():
 		return fmt.Sprintf("%s: %s creates the hook again at %s", change, t.Name, toolRun(t))
 	case t.Runs:
