@@ -282,13 +282,18 @@ func locate(code int32, all []string) (*KnownError, int) {
 		}
 		switch {
 		case stackFrame.MatchString(line):
-		case unknownError.MatchString(line) && !outcome.MatchString(line) && !child.MatchString(line) && !slices.Contains([]lineKind{lineEmpty, lineVague}, readLine(line).kind) && (known == nil || !known.row().isLate):
+		case (known == nil || !known.row().isLate) && isUnknown(line):
 			return late, lateAt
 		default:
 			after++
 		}
 	}
 	return late, lateAt
+}
+
+// isUnknown reports whether a line reports an error with an unknown meaning that says more than what failed.
+func isUnknown(line string) bool {
+	return unknownError.MatchString(line) && !outcome.MatchString(line) && !child.MatchString(line) && !slices.Contains([]lineKind{lineEmpty, lineVague}, readLine(line).kind)
 }
 
 // maxLead is the number of lines before an error in which one that it follows from may be: a script may go on after an earlier one.
