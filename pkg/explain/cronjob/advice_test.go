@@ -114,20 +114,6 @@ func TestScheduleWithoutADayIsNamed(t *testing.T) {
 }
 
 // Requirements: CRJ-01
-func TestStartAtTheHourOfAnUnknownZoneIsExplained(t *testing.T) {
-	name := "dialogflow-gateway-reporter"
-	in := given(func(cj *batchv1.CronJob) {
-		cj.Name, cj.Spec.TimeZone, cj.Spec.Schedule = name, nil, "0 12 1 * *"
-		cj.Status.LastScheduleTime = ago(24 * time.Hour)
-	})
-	in.Name, in.Jobs = name, []input.OwnedJob{{Name: name + "-1588334400", Created: noon.Add(-24 * time.Hour)}}
-	r := cronjob.Explain(in, []explain.OwnedRun{{Name: name + "-1588334400", State: explain.OwnedSucceeded, Since: ago(24 * time.Hour)}})
-	assert.Equal(t, r.Sentence, "CronJob dialogflow-gateway-reporter starts a Job on day 1 of the month at 12:00 (0 12 1 * *, no timeZone: usually UTC).")
-	assert.Contains(t, textOf(&r), "Its last Job, dialogflow-gateway-reporter-1588334400, succeeded 1d ago.")
-	assert.Contains(t, adviceOf(&r), "name that in spec.timeZone, such as Europe/Berlin")
-}
-
-// Requirements: CRJ-01
 func TestJobThatForbidDoesNotCountIsNamed(t *testing.T) {
 	in := given(func(cj *batchv1.CronJob) {
 		cj.Spec.ConcurrencyPolicy = batchv1.ForbidConcurrent

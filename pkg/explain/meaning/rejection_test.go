@@ -14,10 +14,7 @@ func TestRejectedPodHasAdviceByItsReason(t *testing.T) {
 		{"AppArmor", `Cannot enforce AppArmor: profile "scan" is not loaded`, "load AppArmor profile scan"}, {"AppArmor", "Cannot enforce AppArmor: AppArmor is not enabled on the host", "run on nodes with AppArmor"},
 		{"OutOfpods", "Node didn't have enough resource: pods, requested: 1, used: 110, capacity: 110", "maxPods"},
 		{"OutOfcpu", "Node didn't have enough resource: cpu, requested: 4000, used: 253562, capacity: 254600", "what the node has of cpu"},
-		{"UnexpectedAdmissionError", "Allocate failed due to no healthy devices present; cannot allocate unhealthy devices nvidia.com/mig-1g.5gb, which is unexpected", "check the devices nvidia.com/mig-1g.5gb of the node"},
-		{"UnexpectedAdmissionError", "Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. Requested: 1, Available: 0, which is unexpected", "check the devices nvidia.com/gpu of the node"},
 		{"Evicted", "The node had condition: [DiskPressure]. ", "no longer has the condition DiskPressure"},
-		{"UnexpectedAdmissionError", "Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [(res: pods, q: 1), ]", "too little of pods left"},
 		{"TaintToleration", "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate", "a toleration for it"},
 		{"InvalidNodeInfo", "x", "the kubelet of the node refused the pod"},
 	} {

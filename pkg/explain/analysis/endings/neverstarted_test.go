@@ -82,20 +82,3 @@ func TestDeadlineThatWasSpentPullingIsAboutTheImageWhateverRanBefore(t *testing.
 	f.Events = append(f.Events, event("Started", "pull", "Started container pull", 31*time.Minute))
 	assert.NotContains(t, explaintest.Verdict(explaintest.Report(f)), "never started")
 }
-
-// Requirements: FCT-05
-func TestStartupProbeOfASidecarThatSpentTheDeadlineIsNamed(t *testing.T) {
-	for output, want := range map[string]string{
-		`failed: HTTP probe failed with statuscode: 503`:                                           "failed: “HTTP probe failed with statuscode: 503”",
-		`errored and resulted in unknown state: strconv.Atoi: parsing "pg-health": invalid syntax`: "failed: no port of the container has the name pg-health",
-	} {
-		e := explaintest.PodEvent("Unhealthy", "Startup probe "+output, 30*time.Minute)
-		e.Container = "proxy"
-		f := deadlineOf(e)
-		f.Job.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "proxy", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
-		r := explaintest.Report(f)
-		explaintest.WantVerdict(t, r, "The Job failed: container main never started, as the startup probe of sidecar proxy "+want+"; meanwhile, its activeDeadlineSeconds (1m) passed.")
-		explaintest.WantText(t, r, "startup probe")
-		explaintest.WantWithout(t, r, "resolve what kept its pods from starting")
-	}
-}
