@@ -196,10 +196,15 @@ func answer(a *Answer) []string {
 		}
 		clauses = append(clauses, fmt.Sprintf("%s in back-off, the first %s in %s", wording.Plural(b.Indexes, "index is", "indexes are"), retried, wording.Age(b.Left)))
 	}
-	a.Notes = nonEmpty(earlierJobText(a), LateJobText(a.Late, a.Due, a.Now))
+	var running []string
 	if len(clauses) == 1 && a.Beside == nil {
-		a.Notes = append(a.Notes, notes(a)...)
+		running = notes(a)
 	}
+	late := ""
+	if len(running) == 0 { // How long it runs matters more than when it should have started.
+		late = LateJobText(a.Late, a.Due, a.Now)
+	}
+	a.Notes = append(nonEmpty(earlierJobText(a), late), running...)
 	clauses = append(clauses, a.Notes...)
 	return withBeside(a, clauses)
 }
