@@ -143,7 +143,7 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 		patterns: re(`^insufficient quota to match these scopes: \[?\{?(?P<detail>PriorityClass[^}\]]*(?:\])?)`, `^pods with (?P<detail>\S+) priorityClass is not permitted in \S+ namespace`),
 		complete: true,
 		brief:    "priority without a quota",
-		text:     "the namespace may not have their priority class ({detail}), as none of its ResourceQuotas is for that",
+		text:     "no ResourceQuota of the namespace allows their priority class ({detail})",
 		advice:   "{recreate} with another priorityClassName, or without one, or in kube-system, which may have system-cluster-critical and system-node-critical; or create a ResourceQuota with a scopeSelector for the priority class in the namespace" + thenRetried,
 		command:  "kubectl get resourcequota -n {namespace}",
 	},
@@ -266,6 +266,8 @@ func OfRefusal(message string) *Refusal {
 		r.Lacks = lacking(r.Message)
 	case RefusalSCC:
 		r.Message, r.Fields = violations(withoutUnusable(r.Message))
+	case RefusalPSP:
+		r.Message = wording.Join(", ", slices.Compact(strings.Split(policyField.ReplaceAllString(r.Message, "\n"), "\n"))...)
 	}
 	return r
 }

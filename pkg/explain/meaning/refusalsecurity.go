@@ -53,6 +53,9 @@ var securityRefusals = []row[RefusalKind]{
 	},
 }
 
+// policyField matches a field of the pod with a value that no PodSecurityPolicy allows, before the reason.
+var policyField = lazyregexp.New(`,? ?\bspec\.[\w.\[\]]+: Invalid value: (?:"[^"]*"|[^:"]+): `)
+
 // securityCheck is a check of Pod Security: the beginning of its words in a message, and what satisfies it: values to set in the
 // securityContext of containers, or what to leave out of the pod template.
 type securityCheck struct{ name, set, omit string }
