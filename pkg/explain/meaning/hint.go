@@ -20,7 +20,7 @@ var (
 	// definite matches the verbs of what a reader can do at once, besides what is exact.
 	definite = lazyregexp.New(`(?i:\b(?:set|specify|provide|supply|install|enable|disable|mount|grant|upgrade|create|increas\w+|decreas\w+|reduc\w+|lower\w*|raise|remove|delete|rename)\b)`)
 	// reports matches what looks like an order, and reports what failed.
-	reports = lazyregexp.New(`^\w+: .*\bfailed\b`)
+	reports = lazyregexp.New(`^\w+: .*\bfailed\b|["'` + "`" + `] ?(?:\w+ )?(?:failed|returned|exited|exit (?:status|code))\b`)
 	// labeled matches the label of advice, which needs no verb that changes something.
 	labeled = lazyregexp.New(`^(?i:hint|suggestion|solution|remedy|resolution): `)
 	// idle matches advice on reading or reporting, and deprecated what is no error yet.

@@ -50,7 +50,7 @@ type lineRule struct {
 // lineRules have what says nothing about the cause; the rules about a tool have what it prints after each error.
 var lineRules = compiled([]lineRule{
 	{kind: lineVague, patterns: []string{`command terminated with exit code \d+$`, `error: failed to push some refs to `, `\.{3,}(?i:failed)[.!]?$`}}, // of kubectl exec, and git
-	{kind: lineAlarm, patterns: []string{`Missing (?:input|output) files\b`, `\S+ \(no such package\):$`}},                                            // of Snakemake
+	{kind: lineAlarm, patterns: []string{`Missing (?:input|output) files\b`, `\S+ \(no such package\):$`}},                                            // of Snakemake, and apk
 	{kind: lineEmpty, patterns: []string{
 		`[^\pL\pN]*$`,          // a ruler, or a mark below a line of code
 		`\++ `,                 // a command that a shell traces

@@ -54,7 +54,7 @@ var probeFaults = []probeFault{
 		"correct the command of the {probe} probe of container {container}, or have the container mount or write its file {name}"},
 	{lazyregexp.New(`exec: "(?P<name>[^"]+)": executable file not found`), "its image has no {name}",
 		"use a command for the {probe} probe of container {container} that its image has, which has no {name}; an httpGet or tcpSocket probe needs none"},
-	{lazyregexp.New(`(?P<name>\d+(?:\.\d+){3}:\d+|\[[0-9a-f:]+\]:\d+): connect: connection refused`), "",
+	{lazyregexp.New(`^(?:Get "\S+ )?dial tcp (?P<name>\S+): connect: connection refused|failed to connect service "(?P<name>[^"]+)"`), "",
 		"have container {container} listen at the address of the pod (0.0.0.0, not 127.0.0.1) and at the port of its {probe} probe ({name}); if it only starts slowly, give it a startupProbe with a higher failureThreshold"},
 	{lazyregexp.New(`HTTP probe failed with statuscode: (?P<name>40[0-9])`), "",
 		"correct the path of the {probe} probe of container {container}, which answers it with {name}, or give the probe the httpHeaders that the program asks for"},

@@ -21,6 +21,9 @@ var (
 // hostOfAddress matches the host of a request of Go before the address that it dialed.
 var hostOfAddress = lazyregexp.New(`(?:\bhttps?://|host=)([^\s/"'` + "`" + `]+).*\b(?:dial (?:tcp|udp)\d?|connect E[A-Z]+) \S`)
 
+// hostOfRequest matches the host of a request.
+var hostOfRequest = lazyregexp.New(`\bhttps://([^\s/"]+)/`)
+
 // apiRequest matches a request to the API server, by its path or by the words of kubectl.
 var apiRequest = lazyregexp.New(`https://[^\s/"]+/(?:apis?(?:/|\?)|version\b|openapi/)|Unable to connect to the server: |The connection to the server \S+ was refused`)
 
@@ -328,7 +331,7 @@ var networkErrors = []errorRow{
 			{"'s certificate, issued by", lazyregexp.New(`(cannot verify \S+ certificate)`), nil},
 		},
 		brief:  "bad certificate",
-		read:   func(e *KnownError, line string) { e.APIServer = apiRequest.MatchString(line) },
+		read:   func(e *KnownError, line string) { e.APIServer = apiServer.MatchString(hostOfRequest.Group(line)) },
 		text:   "the certificate of {server} was not accepted{: %s|}",
 		advise: certificateAdvice,
 	},

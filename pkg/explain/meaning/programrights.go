@@ -152,7 +152,7 @@ func (e *KnownError) IsOfObjects() bool {
 var actionName = lazyregexp.New(`^[\w-]+:\w+$|^(?:[A-Z][a-z0-9]+){2,}$|^[\w-]+(?:\.[\w-]+){2,}$`)
 
 // ofRuntime matches files that every container has from the kubelet or its runtime.
-var ofRuntime = lazyregexp.New(`^/(?:dev|proc|sys)/|^/etc/(?:hosts|hostname|resolv\.conf)$`)
+var ofRuntime = lazyregexp.New(`^/dev/(?:std|fd|termination-log|null)|^/(?:proc/self|sys/fs/cgroup)/|^/etc/(?:hosts|hostname|resolv\.conf)$`)
 
 // ofSystem matches files of which an image has others in the same folder that its programs need.
 var ofSystem = lazyregexp.New(`^/(?:etc|usr|s?bin|lib\d*)/[^/]+$`)

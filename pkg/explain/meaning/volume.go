@@ -163,9 +163,9 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		kind: DriverMissing,
 		patterns: re(`driver name (?P<name>\S+) not found in the list of registered CSI drivers`, `CSINode \S+ does not contain driver (?P<name>\S+)`,
 			`dial unix \S*/plugins/(?P<name>[^/]+)/\S+: connect: `),
-		brief:  "CSI driver down",
-		text:   "CSI driver {name}, which {volume} needs, is not running on its node",
-		advice: "check that the node pod of the CSI driver runs on {node} (its DaemonSet); mounting is retried automatically",
+		brief:  "CSI driver missing",
+		text:   "CSI driver {name}, which {volume} needs, is not registered or does not run on its node",
+		advice: "check that the node pod of the CSI driver runs on {node} (its DaemonSet), and registers there (kubectl describe csinode); mounting is retried automatically",
 	},
 	{
 		kind:     Attacher,

@@ -180,10 +180,10 @@ type helper struct{ without, stop string }
 // helpers are by their names.
 var helpers = map[string]helper{
 	"istio-proxy":                  {`keep Istio's proxy out of the Job's pods with the label sidecar.istio.io/inject: "false" in the pod template, have it injected as a native sidecar (ENABLE_NATIVE_SIDECARS)`, "POST to localhost:15020/quitquitquit"},
-	"linkerd-proxy":                {"keep Linkerd's proxy out of the Job's pods with the annotation linkerd.io/inject: disabled in the pod template, have it injected as a native sidecar (config.linkerd.io/proxy-enable-native-sidecar)", "POST to localhost:4191/shutdown"},
+	"linkerd-proxy":                {"keep Linkerd's proxy out of the Job's pods with the annotation linkerd.io/inject: disabled in the pod template, have it injected as a native sidecar (config.beta.linkerd.io/proxy-enable-native-sidecar)", "config.linkerd.io/proxy-admin-shutdown: enabled, then POST to localhost:4191/shutdown"},
 	"cloudsql-proxy":               cloudSQL,
 	"cloud-sql-proxy":              cloudSQL,
-	"vault-agent":                  {`have Vault's agent run as an init container only, with the annotation vault.hashicorp.com/agent-pre-populate-only: "true" in the pod template`, "exit_after_auth in its configuration"},
+	"vault-agent":                  {`have Vault's agent run as an init container only, with the annotation vault.hashicorp.com/agent-pre-populate-only: "true" in the pod template`, "enable_quit in agent_api of its listener, then POST to /agent/v1/quit there"},
 	"daprd":                        {`keep Dapr's sidecar out of the Job's pods with the annotation dapr.io/enabled: "false" in the pod template`, "POST to localhost:3500/v1.0/shutdown"},
 	"consul-dataplane":             consul,
 	"consul-connect-envoy-sidecar": consul,
@@ -194,6 +194,9 @@ var (
 	cloudSQL = helper{"run the Cloud SQL proxy as a native sidecar", "--quitquitquit, then POST to localhost:9091/quitquitquit"}
 	consul   = helper{`keep Consul's proxy out of the Job's pods with the annotation consul.hashicorp.com/connect-inject: "false" in the pod template`, "sidecar-proxy-lifecycle annotations, then POST to localhost:20600/graceful_shutdown"}
 )
+
+// IsHelper reports whether a container of this name is a well-known one that serves the others of its pod.
+func IsHelper(name string) bool { return helpers[name] != (helper{}) }
 
 // KeepOut returns advice on keeping a well-known container that a webhook adds out of the pods, or stopping it; "" for other containers.
 func KeepOut(name string) string {

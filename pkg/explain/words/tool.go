@@ -167,7 +167,7 @@ func ChangeSource(t *explain.Tool) string {
 	case again != "":
 		return change + ", and " + again
 	case toolRun(t) == uninstall:
-		return fmt.Sprintf("%s, and run helm upgrade before %s, which takes its hooks from the release as it is", change, uninstall)
+		return fmt.Sprintf("%s, which only serves later installations: %s runs the hook of the release as it was installed", change, uninstall)
 	case t.IsHook():
 		return fmt.Sprintf("%s: %s creates the hook again at %s", change, t.Name, toolRun(t))
 	case t.Runs:

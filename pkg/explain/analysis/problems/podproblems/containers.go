@@ -46,7 +46,7 @@ func EndedContainer(in *facts.Facts, p *input.Pod) *Ended {
 	if len(p.Lineup) == 0 || p.Phase != corev1.PodRunning {
 		return nil
 	}
-	e := &Ended{Running: p.Lineup.Names(func(m *input.Member) bool { return m.Running || m.Before && seemsToServe(in, m) })}
+	e := &Ended{Running: p.Lineup.Names(func(m *input.Member) bool { return m.Running || m.Before && seemsToServe(in, p, m) })}
 	e.WorkIsOver = !slices.ContainsFunc(e.Running, func(name string) bool { return !in.OnlyServes(name) })
 	switch failed := endedAs(in, p, isFailure(in)); {
 	case len(e.Running) == 0:
@@ -60,7 +60,7 @@ func EndedContainer(in *facts.Facts, p *input.Pod) *Ended {
 		return nil
 	}
 	if e.Killed = killedAfter(in, p, e.EndedAt); e.Killed != nil && len(e.Running) == 1 {
-		e.WorkIsOver = e.WorkIsOver || seemsToServe(in, e.Killed)
+		e.WorkIsOver = e.WorkIsOver || seemsToServe(in, p, e.Killed)
 	}
 	return e
 }
@@ -69,14 +69,15 @@ func EndedContainer(in *facts.Facts, p *input.Pod) *Ended {
 // the kubelet starts again only because of restartPolicy OnFailure, or nil.
 func killedAfter(in *facts.Facts, p *input.Pod, ended time.Time) *input.Member {
 	return lists.First(p.Lineup, func(m *input.Member) bool {
-		fails := m.Before && !m.Init && m.ExitCode != 0 && !m.EndedAt.Before(ended) && (m.Running && facts.IsStopped(&m.Container) || seemsToServe(in, m))
+		fails := m.Before && !m.Init && m.ExitCode != 0 && !m.EndedAt.Before(ended) && (m.Running && facts.IsStopped(&m.Container) || seemsToServe(in, p, m))
 		return fails && in.RestartedBy(&m.Container, false) == explain.RestartedByPod
 	})
 }
 
-// seemsToServe reports whether a container most likely has no work of its own.
-func seemsToServe(in *facts.Facts, m *input.Member) bool {
-	return in.OnlyServes(m.Name) || words.IsSidecarName(m.Name)
+// seemsToServe reports whether a container most likely has no work of its own: a well-known one, or one whose probe ends it.
+func seemsToServe(in *facts.Facts, p *input.Pod, m *input.Member) bool {
+	probed, _ := endings.RestartedByProbe(in.Events, p.Name, m.Name)
+	return in.OnlyServes(m.Name) || words.IsHelper(m.Name) || probed != nil
 }
 
 // isFailure returns a function that reports whether a container has failed for good.
