@@ -29,7 +29,7 @@ var (
 	// path matches a path, or a name with slashes, of at least four parts.
 	path = lazyregexp.New(`(?:[\w+.-]+:/)?[\w.@~+%-]*(?:/[\w.@~+%=…-]+){3,}`)
 	// long matches a name of many words, of which it keeps some, and valueOf words that say nothing before a name.
-	long    = lazyregexp.New(`\b([a-z]+(?:_[a-z]+){0,2}_)(?:[a-z]+_){2,}((?:[a-z]+_)?[a-z]+)\b`)
+	long    = lazyregexp.New(`\b([a-z]+_)(?:[a-z]+_){3,}?((?:[a-z]+_){0,2}[a-z]+)\b`)
 	valueOf = lazyregexp.New("(?i)\\b(?:the )?value of (?:the )?([`'\"])")
 	// code matches the number of an error, beside which its text stands.
 	code = lazyregexp.New(`(^|[:,] |[Ee]rror:? )\(\d+\) |\[Errno \d+\] |\.? took [\d.]+[nµm]?s\b\.?| \((?:os error \d+|SQLSTATE \w+|errno \d+)\)`)

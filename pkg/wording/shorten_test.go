@@ -25,7 +25,7 @@ func TestShortMessageKeepsItsReason(t *testing.T) {
 		most    int
 		want    string
 	}{
-		{"DB::Exception: The value of `number_of_free_entries_in_pool_to_execute_mutation` setting (25) is greater than the value of `background_pool_size` (24). This is wrong", 110, "DB::Exception: `number_of_free_…_mutation` setting (25) is greater than `background_pool_size` (24)"},
+		{"DB::Exception: The value of `number_of_free_entries_in_pool_to_execute_mutation` setting (25) is greater than the value of `background_pool_size` (24). This is wrong", 110, "DB::Exception: `number_…_to_execute_mutation` setting (25) is greater than `background_pool_size` (24)"},
 		{"ERROR: unable to write '/repo/shared/backup/db/20200815/pg_data/base/118197.gz.tmp'", 60, "ERROR: unable to write '/repo/…/118197.gz.tmp'"},
 		// Security context constraints of OpenShift: the last error that is not a repetition.
 		{constraints + `provider "nonroot": Forbidden: not usable by user or serviceaccount, provider "privileged": Forbidden: not usable by user or serviceaccount]`, 100,

@@ -358,7 +358,7 @@ func accessAdvice(e *KnownError, c Container) string {
 	dir, limit := e.Subject, ""
 	if path.Ext(dir) != "" {
 		dir = path.Dir(dir)
-		limit = c.hiding(dir)
+		limit = hiding(&c, dir)
 	}
 	empty := "mount an emptyDir at " + wording.Shorten(dir, maxDetail) + limit
 	if dir == "/" {
@@ -371,7 +371,7 @@ func accessAdvice(e *KnownError, c Container) string {
 var ofData = lazyregexp.New(`^/(?:tmp|var|run|home|root|mnt|data|srv|dev)(?:/|$)|/\.?(?:cache|logs?|te?mp|data|work|out(?:put)?|uploads?)(?:/|$)`)
 
 // hiding limits advice to mount a volume at a folder, which may have a program of the image.
-func (c *Container) hiding(dir string) string {
+func hiding(c *Container, dir string) string {
 	if ofData.MatchString(dir) {
 		return ""
 	}
@@ -415,7 +415,7 @@ func writableAdvice(e *KnownError, c Container) string {
 	case path.Dir(e.Subject) == "/" && e.Subject != "/" && path.Ext(e.Subject) == "":
 		where = "at " + e.Subject
 	case strings.Count(e.Subject, "/") > 1:
-		where = "at " + path.Dir(e.Subject) + c.hiding(path.Dir(e.Subject))
+		where = "at " + path.Dir(e.Subject) + hiding(&c, path.Dir(e.Subject))
 	}
 	if c.ReadOnlyRoot {
 		return fmt.Sprintf("mount a volume such as an emptyDir %s: container %s has readOnlyRootFilesystem", where, c.Name)
