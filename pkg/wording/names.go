@@ -28,13 +28,16 @@ var (
 	request = lazyregexp.New(`\b(?:Get|Head|Post|Put|Patch|Delete) "`)
 	// path matches a path, or a name with slashes, of at least four parts.
 	path = lazyregexp.New(`(?:[\w+.-]+:/)?[\w.@~+%-]*(?:/[\w.@~+%=…-]+){3,}`)
+	// long matches a name of many words, of which it keeps some, and valueOf words that say nothing before a name.
+	long    = lazyregexp.New(`\b([a-z]+_)(?:[a-z]+_){3,}?((?:[a-z]+_){0,2}[a-z]+)\b`)
+	valueOf = lazyregexp.New("(?i)\\b(?:the )?value of (?:the )?([`'\"])")
 	// code matches the number of an error, beside which its text stands.
-	code = lazyregexp.New(`\(\d+\) |\[Errno \d+\] |\.? took [\d.]+[nµm]?s\b\.?| \((?:os error \d+|SQLSTATE \w+|errno \d+)\)`)
+	code = lazyregexp.New(`(^|[:,] |[Ee]rror:? )\(\d+\) |\[Errno \d+\] |\.? took [\d.]+[nµm]?s\b\.?| \((?:os error \d+|SQLSTATE \w+|errno \d+)\)`)
 )
 
 // shortNames shortens what a message names by itself: addresses and names with a domain, and leaves out the numbers of errors.
 func shortNames(text string) string {
-	text = code.ReplaceAllString(inCluster.ReplaceAllString(text, ".svc$1"), "")
+	text = code.ReplaceAllString(inCluster.ReplaceAllString(text, ".svc$1"), "$1")
 	text = url.ReplaceAllStringFunc(text, shortURL)
 	return path.ReplaceAllStringFunc(strings.ReplaceAll(text, "~1", "/"), func(name string) string {
 		parts := strings.Split(name, "/")
@@ -45,8 +48,9 @@ func shortNames(text string) string {
 	})
 }
 
-// shortDomains leaves the longest part of a name with a domain, which says the most.
+// shortDomains leaves the longest part of a name with a domain, which says the most, and leaves out the middle of names of many words.
 func shortDomains(text string) string {
+	text = long.ReplaceAllString(valueOf.ReplaceAllString(text, "$1"), "$1…_$2")
 	return path.ReplaceAllStringFunc(text, func(name string) string {
 		parts := strings.Split(name, "/")
 		if !isDomain(parts[0]) {
@@ -60,13 +64,13 @@ func shortDomains(text string) string {
 	})
 }
 
-// shortPaths leaves the last parts of paths.
+// shortPaths leaves the last parts of paths, and their first folder, which may be a volume.
 func shortPaths(text string) string {
 	return path.ReplaceAllStringFunc(text, func(name string) string {
 		if utf8.RuneCountInString(name) <= maxPath || strings.Contains(name, "://") {
 			return name
 		}
-		return "…" + name[strings.LastIndexByte(name, '/'):]
+		return name[:strings.IndexByte(name[1:], '/')+2] + "…" + name[strings.LastIndexByte(name, '/'):]
 	})
 }
 

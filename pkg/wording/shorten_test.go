@@ -25,6 +25,8 @@ func TestShortMessageKeepsItsReason(t *testing.T) {
 		most    int
 		want    string
 	}{
+		{"DB::Exception: The value of `number_of_free_entries_in_pool_to_execute_mutation` setting (25) is greater than the value of `background_pool_size` (24). This is wrong", 110, "DB::Exception: `number_…_to_execute_mutation` setting (25) is greater than `background_pool_size` (24)"},
+		{"ERROR: unable to write '/repo/shared/backup/db/20200815/pg_data/base/118197.gz.tmp'", 60, "ERROR: unable to write '/repo/…/118197.gz.tmp'"},
 		// Security context constraints of OpenShift: the last error that is not a repetition.
 		{constraints + `provider "nonroot": Forbidden: not usable by user or serviceaccount, provider "privileged": Forbidden: not usable by user or serviceaccount]`, 100,
 			`unable to validate against any… .spec.securityContext.fsGroup: 10001 is not an allowed group`},
@@ -106,9 +108,9 @@ func TestShortMessageKeepsItsReason(t *testing.T) {
 		{"ConnectionError: Failed to connect to Ray at address: http://rayjob-sample-raycluster-vkbxr-head-svc.default.svc.cluster.local:8265.", 100,
 			"Failed to connect to Ray at address: http://rayjob-sample-raycluster-vkbxr-head-svc.default.svc:8265"},
 		{"unable to read/decode monmap from /var/lib/ceph/osd/ceph-2/activate.monmap: (13) Permission denied", 75,
-			"unable to read/decode monmap from …/activate.monmap: Permission denied"},
+			"unable to read/decode monmap from /var/…/activate.monmap: Permission denied"},
 		{"code: 159, message: Distributed DDL task /clickhouse/signoz/task_queue/ddl/query-0000000000 is not finished on 1 of 1 hosts (0 of them are currently executing the task, 0 are inactive). They are going to execute the query in background", 98,
-			"Distributed DDL task …/query-0000000000 is not finished on 1 of 1 hosts"},
+			"Distributed DDL task /clickhouse/…/query-0000000000 is not finished on 1 of 1 hosts"},
 		{"curl: option -k http://elasticsearch-master:9200/_ilm/policy/datahub_usage_event_policy: is unknown", 98,
 			"curl: option -k http://elasticsearch-master:9200/…/datahub_usage_event_policy: is unknown"},
 		{"first line.\nsecond line", 100, "first line"},

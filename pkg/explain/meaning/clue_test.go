@@ -105,6 +105,23 @@ func TestErrorOfAServerIsSoughtThere(t *testing.T) {
 	}
 }
 
+// What only a shell reads is an argument of the program without one, unless it is the value of an option.
+// Requirements: CLI-18
+func TestOperatorOfAShellNeedsAShell(t *testing.T) {
+	for line, want := range map[string]string{
+		"dump db > backup.sql": `command [sh, -c, "… > backup.sql"], in an image that has one (now app:1): without a shell, its program gets > as an argument; the file is lost with the pod`,
+		"dump db | gzip":       `"… | gzip"`, "dump db -F | x": "", "sh -c dump > x": "", "install lib >2": "",
+	} {
+		c := Container{Name: "main", Image: "app:1", Arguments: strings.Fields(line)}
+		words := `Error: relation public.> does not exist`
+		for _, how := range []Remedy{(&Clue{Words: words}).Remedy(c), (&KnownError{Kind: ErrorUsage}).Remedy(&Clue{Words: words}, c)} {
+			if has := strings.Contains(how.Text, "with a shell, as one element"); !strings.Contains(how.Text, want) || has != (want != "") {
+				t.Errorf("%s: %q, want %q", line, how.Text, want)
+			}
+		}
+	}
+}
+
 // A variable keeps a reference to one that the template does not define as text.
 // Requirements: CLI-18
 func TestReferenceToAnUndefinedVariableIsNamed(t *testing.T) {
@@ -183,6 +200,16 @@ func TestErrorsOfOtherSystemsHaveAdviceOfTheirClass(t *testing.T) {
 		"rpc error: code = PermissionDenied desc = caller is not allowed":                                                                           "have the server allow this",
 		"The following options are required: [-c | --cluster]":                                                                                      "give container main in its command or args the options",
 		"Error: UPGRADE FAILED: execution error at (web/templates/pod.tpl:601:18): ERROR: redirectTo syntax has been removed":                       "correct redirectTo in the values of the chart",
+		`error decoding document v1/Peer (line 8): "Peer" "v1": not registered`:                                                                     "rename Peer, or leave it out",
+		`no kind "CronJob" is registered for version "batch/v1beta1" in scheme "x"`:                                                                 "rename CronJob",
+		"json: unknown field \"retention\"":                                                                                                         "leave out or rename retention",
+		"max_wal_senders (10) must be less than max_connections (5)":                                                                                "lower max_wal_senders, which is 10, or raise max_connections",
+		"retries_done = 3 max_retries = 5 failed":                                                                                                   "",
+		`Get "https://releases.example.com/x.zip": EOF`:                                                                                             "what ends the connection to releases.example.com early",
+		"fatal: Not a git repository (or any of the parent directories): .git":                                                                      "have the program clone its repository before",
+		"ArgumentError: could not find a temporary directory":                                                                                       "give mode 1777 to /tmp of container main",
+		"ERROR: [064]: unable to write '/repo/a.gz'":                                                                                                "the disk or volume that has /repo/a.gz",
+		"Error 1364: Field 'a' doesn't have a default value":                                                                                        "a statement gives a no value",
 		"line 22: field shared_store not found in type boltdb.IndexCfg":                                                                             "leave out or rename shared_store",
 		"Error: 1419 You do not have the SUPER privilege and binary logging is enabled":                                                             "grant the right that it lacks (SUPER) to the program's user",
 		"mysqldump: Couldn't execute 'FLUSH TABLES': Access denied; you need (at least one of) the RELOAD privilege(s)":                             "grant the right that it lacks (RELOAD) to the program's user",

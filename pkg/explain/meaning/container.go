@@ -101,7 +101,7 @@ func (c *Container) credentialsText() string {
 }
 
 // serverAddress matches the address of a server: a URL, or a host with a port.
-var serverAddress = lazyregexp.New(`^["']?(?:\w+://\S+|[\w.-]+:\d{2,5})$`)
+var serverAddress = lazyregexp.New(`^["']?(?:\w+://\S+|[\w.-]+:\d{2,5}|[\w.@-]+:\S+\.git)$`)
 
 // addressName matches the names of variables that hold addresses.
 var addressName = lazyregexp.New(`(?:^|_)(?:UR[IL]|HOST|ENDPOINT|ADDR(?:ESS)?)$`)

@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -46,7 +47,7 @@ func (c *Container) origin(word string) (place string, isWhole bool) {
 		switch v, at := &c.Variables[i], "variable "+c.Variables[i].Name+" of container "+c.Name; {
 		case v.Value == word && !credential.MatchString(v.Name):
 			return at, true
-		case place == "" && special.MatchString(word) && hasPart(v.Value, word):
+		case place == "" && special.MatchString(word) && hasWord(v.Value, word):
 			place = at
 		}
 	}
@@ -58,8 +59,8 @@ func (c *Container) origin(word string) (place string, isWhole bool) {
 			place = at
 		}
 	}
-	if m := mountOf(word, c.Mounts); place == "" && m != nil && strings.HasPrefix(word, "/") {
-		return m.place(*c), false
+	if strings.HasPrefix(word, "/") {
+		place = cmp.Or(place, mountOf(word, c.Mounts).place(*c))
 	}
 	return place, false
 }
@@ -98,15 +99,9 @@ func isPrinted(before, after string) bool {
 	return printing.MatchString(command) && !strings.Contains(rest, "|") // Another program may get it.
 }
 
-// hasPart reports whether a value has a word that is no part of a longer one.
-func hasPart(value, word string) bool {
-	before, after, found := strings.Cut(value, word)
-	return found && !endsInWord(before) && !startsWithWord(after)
-}
-
 // hasArgument reports whether the command or an argument is this word, or has it as an option or in a script.
 func (c *Container) hasArgument(word string) bool {
-	return slices.ContainsFunc(c.Arguments, func(argument string) bool { return hasPart(argument, word) })
+	return slices.ContainsFunc(c.Arguments, func(argument string) bool { return hasWord(argument, word) })
 }
 
 // calls reports whether the command of the container, or its script, runs a program of this name.

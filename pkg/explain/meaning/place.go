@@ -13,7 +13,7 @@ import (
 
 var (
 	// step matches the line in which a tool names the migration that it runs or that failed, and stepDone that of one that is over.
-	step     = lazyregexp.New("^ *Applying ([\\w.]+)\\.\\.\\.(?: *$|Traceback)|\\bRunning upgrade (?:\\S+ )?-> (\\w+)|^Applying migration `([^`]+)`|^Migration name: (\\S+)|[Mm]igration (V\\S+\\.sql) failed|^== \\d+ (\\w+): migrating|^Running Changeset: (\\S+)|\\bwhile executing migration (\\w+)|^ *(?:Database|Compilation|Runtime) Error in (model \\w+)")
+	step     = lazyregexp.New("^ *Applying ([\\w.]+)\\.\\.\\.(?: *$|Traceback)|\\bRunning upgrade (?:\\S+ )?-> (\\w+)|^Applying migration `([^`]+)`|^Migration name: (\\S+)|[Mm]igration (V\\S+\\.sql) failed|(?i:\\b(?:error|fail\\w*)\\b.{0,40}(?: |\\S*/))(?:\\d{8,}_(\\w+)|(\\d{3,7}_\\w+))(?:\\.\\w+)*\\.sql\\b|^== \\d+ (\\w+): migrating|^Running Changeset: (\\S+)|\\bwhile executing migration (\\w+)|^ *(?:Database|Compilation|Runtime) Error in (model \\w+)")
 	stepDone = lazyregexp.New(`^ *Applying \S+\.\.\. OK|^== \d+ \w+: migrated|(?i:successfully (?:applied|finished)|no pending migrations|migrations? (?:complete|applied|finished|done))`)
 	// ofCloud matches what programs say about objects, buckets and repositories in clouds, and ofURL the errors of programs that ask for a URL.
 	ofCloud = lazyregexp.New(`(?i)\baccess ?denied(?:[.:]|exception|$)|\bforbidden\b|NoSuch(?:Bucket|Key)|\b(?:bucket|object|key)\b.* does not exist|An error occurred \(|\bapi error\b|ServiceException|signature we calculated|access key id|request failed with 403|insufficient permission|: directory not found$|unable to open config file|not authorized to perform this operation|\bStat: |not entitled|does not have \S+ access`)

@@ -21,6 +21,7 @@ const (
 	ErrorInterpreterMissing ErrorKind = "InterpreterMissing"
 	ErrorNotExecutable      ErrorKind = "NotExecutable"     // the command may not be executed
 	ErrorWrongArchitecture  ErrorKind = "WrongArchitecture" // exec format error
+	ErrorForeignFile        ErrorKind = "ForeignFile"       // a file that the program starts later is damaged, or for another architecture
 	ErrorWorkingDirectory   ErrorKind = "WorkingDirectory"  // the working directory does not exist, or may not be entered
 	ErrorReadOnly           ErrorKind = "ReadOnly"          // the file system is read-only
 	ErrorPermission         ErrorKind = "PermissionDenied"  // permission on a file is denied
@@ -58,7 +59,6 @@ const (
 	ErrorProcessLimit       ErrorKind = "ProcessLimit"    // the program could start no more processes or threads
 	ErrorOutOfGPUMemory     ErrorKind = "OutOfGPUMemory"  // the program could not allocate GPU memory
 	ErrorNoGPU              ErrorKind = "NoGPU"           // the program found no GPU that it can use
-	ErrorGPUFault           ErrorKind = "GPUFault"        // the GPU reported an error of its hardware
 	ErrorCollective         ErrorKind = "Collective"      // the program lost contact with the other workers
 )
 
@@ -189,13 +189,27 @@ var startErrors = []errorRow{
 	{
 		kind: ErrorWrongArchitecture,
 		patterns: []errorPattern{
-			{"exec format error", lazyregexp.New("(?i)\\bexec:? (?:container process )?[`\"]?(/[^\\s:`\"]+)[`\"]?: exec format error|exec format error: '([^']+)'|\\bexec user process caused: exec format error|([^\\s:]+): (?:cannot execute binary file: )?exec format error|exec format error"), nil},
-			{"cannot execute binary file", lazyregexp.New(`(?i)([^\s:]+): cannot execute binary file`), shell},
+			{"exec format error", lazyregexp.New("(?i)\\bexec:? (?:container process )?[`\"]?(/[^\\s:`\"]+)[`\"]?: exec format error|\\bexec user process caused: exec format error|([^\\s:]+): exec format error|exec format error"), nil},
 			{"ld-linux", lazyregexp.New(`(?i)(?:qemu|rosetta)\S* .*ld-linux`), nil},
 		},
+		yieldsTo: []ErrorKind{ErrorForeignFile},
 		brief:    "wrong architecture",
 		describe: wrongArchitectureText,
 		advice:   "use an image of container {container} for the architecture of the node, or run its pods on nodes of the image's architecture (nodeSelector kubernetes.io/arch); the image is {image}",
+	},
+	{
+		kind: ErrorForeignFile,
+		patterns: []errorPattern{
+			{"exec format error", lazyregexp.New(`(?i)\bfork/exec (\S+): exec format|\[errno 8\] exec format error: '([^']+)'|cannot run program "([^"]+)".*: (?:error=8, )?exec format|^\S*sh: (?:line )?(?:\d+: )?([^\s:]+): (?:cannot execute binary file: )?exec format`), nil},
+			{"spawn", lazyregexp.New(`\bspawn (?:(\S+) )?(?:Unknown system error -8|ENOEXEC)`), nil}, // Node.js
+			{"cannot execute binary file", lazyregexp.New(`(?i)([^\s:]+): cannot execute binary file`), shell},
+		},
+		brief: "foreign file",
+		text:  "exec format error: {%s|a file that it starts} is damaged, or for another architecture than the node",
+		advise: func(e *KnownError, c Container) string {
+			where := cmp.Or(prefixed("in ", mountOf(e.Subject, c.Mounts).place(c)), "where the program downloads it, or in image "+c.Image)
+			return e.fill("replace {%s|that file} by a whole one for the architecture of the node, " + where + "; a script needs a #! line")
+		},
 	},
 	{
 		kind: ErrorWorkingDirectory,

@@ -10,14 +10,18 @@ import (
 
 // The catalog has the messages of programs and their meanings.
 // Requirements: CLI-18
-func TestImageOfAnotherArchitectureNamesItsProgram(t *testing.T) {
-	for message, want := range map[string]string{
-		"exec /bin/connect-api: exec format error\n":                   "/bin/connect-api",
-		"/bin/sh: /app: cannot execute binary file: Exec format error": "/app",
-		"OSError: [Errno 8] Exec format error: './app'":                "./app",
+func TestFileOfAnotherArchitectureIsThatOfTheImageOrOneThatItStarts(t *testing.T) {
+	for _, tc := range []struct {
+		message, subject string
+		kind             ErrorKind
+	}{
+		{"exec /bin/connect-api: exec format error\n", "/bin/connect-api", ErrorWrongArchitecture},
+		{"/bin/sh: /app: cannot execute binary file: Exec format error", "/app", ErrorForeignFile},
+		{"OSError: [Errno 8] Exec format error: './app'", "./app", ErrorForeignFile},
+		{"Error: fork/exec .terraform/azurerm_v2: exec format error", ".terraform/azurerm_v2", ErrorForeignFile},
 	} {
-		if got := KnownErrorIn(126, message); got == nil || got.Kind != ErrorWrongArchitecture || got.Subject != want {
-			t.Errorf("%s: %+v", message, got)
+		if got := KnownErrorIn(126, tc.message); got == nil || got.Kind != tc.kind || got.Subject != tc.subject {
+			t.Errorf("%s: %+v", tc.message, got)
 		}
 	}
 	if got := KnownErrorIn(3, ""); got != nil {
@@ -142,6 +146,7 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 		{ErrorNotExecutable, "/run.sh", "/run.sh may not be executed (permission denied)", "chmod +x"},
 		{ErrorWrongArchitecture, "/app", "exec format error, the image is for another architecture than the node", "kubernetes.io/arch"},
 		{ErrorWrongArchitecture, "/run.sh", "exec format error, the script /run.sh has no #! line, or the image is for another architecture than the node", "kubernetes.io/arch"},
+		{ErrorForeignFile, "plugins/x", "exec format error: plugins/x is damaged, or for another architecture than the node", "where the program downloads it"},
 		{ErrorWorkingDirectory, "/srv", "its working directory /srv does not exist, or it may not enter it", "correct workingDir"},
 		{ErrorReadOnly, "/var/cache/x", "/var/cache/x is on a read-only file system", "mount a volume such as an emptyDir at /var/cache: container main has readOnlyRootFilesystem"},
 		{ErrorReadOnly, "", "it wrote to a read-only file system", "mount a volume such as an emptyDir where it writes"},
@@ -172,7 +177,6 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 		{ErrorForbidden, "s3:PutObject", "it lacks a permission: s3:PutObject", "ServiceAccount"},
 		{ErrorProcessLimit, "", "it could start no more processes or threads", "OMP_NUM_THREADS"},
 		{ErrorNoGPU, "no NVIDIA driver on your system", "it found no GPU that it can use: no NVIDIA driver on your system", "request a GPU for container main in its limits"},
-		{ErrorGPUFault, "", "its GPU is faulty", "another node"},
 		{ErrorCollective, "ncclRemoteError", "it lost contact with the other workers (ncclRemoteError)", "other pods of the Job"},
 	} {
 		e := &KnownError{Kind: tc.kind, Subject: tc.subject}
@@ -275,6 +279,8 @@ func TestAdviceOnAPathIsByItsVolume(t *testing.T) {
 		{ErrorPermission, "/scripts/run.sh", "check defaultMode of volume scripts (ConfigMap tools)"},
 		{ErrorPermission, "/data/a", "access to volume data (claim results), which is mounted at /data in container main: fsGroup"},
 		{ErrorPermission, "/root/a.db", "/root/a.db, which is in no volume of the template: run it as another user, or mount an emptyDir at /root"},
+		{ErrorPermission, "/app/a.db", "mount an emptyDir at /app (if that hides nothing of image "},
+		{ErrorForeignFile, "/data/plugin", "by a whole one for the architecture of the node, in volume data (claim results)"},
 	} {
 		e := KnownError{Kind: tc.kind, Subject: tc.path}
 		assert.Contains(t, e.Advice(Container{Name: "main", Mounts: mounts}), tc.want, tc.path)

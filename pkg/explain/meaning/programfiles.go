@@ -117,22 +117,6 @@ var fileErrors = []errorRow{
 		advise: otherRootAdvice,
 	},
 	{
-		kind: ErrorLibraryVersion,
-		patterns: []errorPattern{
-			{"not found (required by", lazyregexp.New("version `((?:GLIBC|GLIBCXX|CXXABI)_[^']+)' not found(?: \\(required by ([^)]+)\\))?"), nil},
-		},
-		brief: "library too old",
-		describe: func(subject string) string {
-			version, program, _ := strings.Cut(subject, ":")
-			return fmt.Sprintf("its %s lacks %s, which %s needs", libraryOf(version), version, cmp.Or(program, "the program"))
-		},
-		advise: func(e *KnownError, c Container) string {
-			version, program, _ := strings.Cut(e.Subject, ":")
-			return fmt.Sprintf("run %s in the image that it was built for, or in one whose %s has %s; container %s has image %s",
-				cmp.Or(program, "the program"), libraryOf(version), version, c.Name, c.Image)
-		},
-	},
-	{
 		kind: ErrorRuntimeVersion,
 		patterns: []errorPattern{
 			{"class file version", lazyregexp.New(`(\S+) has been compiled by a more recent version of the Java Runtime \(class file version (\d+)\.\d+\).* up to (\d+)`), nil},
@@ -177,7 +161,6 @@ var fileErrors = []errorRow{
 			{"no module named", lazyregexp.New(`\bNo module named '?([\w.]+)`), nil},
 			{"shared object file", lazyregexp.New(`([^\s:]+): cannot open shared object file`), nil},
 			{"loading shared library", lazyregexp.New(`Error loading shared library ([^\s:]+)`), nil},
-			{"not found (required by", lazyregexp.New("version `(\\S+)' not found"), nil},
 			{"unknown module", lazyregexp.New(`\bunknown module: ([\w./@-]*\w)`), nil}, // k6
 			{"module not found", lazyregexp.New(`Module not found "([^"]+)"`), nil},
 			{"cannot find", lazyregexp.New(`Cannot find (?:module|package) '([^']+)'`), nil},
@@ -190,7 +173,7 @@ var fileErrors = []errorRow{
 			{"@inc", lazyregexp.New(`Can't locate (\S+) in @INC`), nil},
 		},
 		casual:   true,
-		yieldsTo: []ErrorKind{ErrorNoGPU, ErrorLibraryVersion},
+		yieldsTo: []ErrorKind{ErrorNoGPU},
 		brief:    "module missing",
 		text:     "it cannot load {%s,|a module,} which its image lacks",
 		advise: func(e *KnownError, c Container) string {
@@ -204,10 +187,6 @@ var fileErrors = []errorRow{
 
 // ErrorOtherRoot is about a command that is sought in another file system than that of the container.
 const ErrorOtherRoot ErrorKind = "OtherRoot" // chroot or nsenter does not find the command
-
-// ErrorLibraryVersion is that a program needs a newer version of the C library, or of the one of C++, than there is. Its subject is the
-// version, and the program if it is known.
-const ErrorLibraryVersion ErrorKind = "LibraryVersion"
 
 // ErrorClientVersion is that a program does not work with a server of another version. Its subject is the version of the server, the
 // program, and its version.
@@ -227,14 +206,6 @@ func major(version string) int {
 	first, _, _ := strings.Cut(version, ".")
 	n, _ := strconv.Atoi(first)
 	return n
-}
-
-// libraryOf returns the library that has a version: libc, or the one of C++.
-func libraryOf(version string) string {
-	if strings.HasPrefix(version, "GLIBC_") {
-		return "libc"
-	}
-	return "libstdc++"
 }
 
 // Mount is a volume of a container: its path, its name, and the kind of its source, "" for kinds that need no word.
@@ -266,8 +237,11 @@ func isBelow(file, dir string) bool {
 // name returns the name of the volume with its kind.
 func (m *Mount) name() string { return "volume " + m.Volume + wording.InBrackets(m.Kind) }
 
-// place returns the name with the path and the container.
+// place returns the name with the path and the container, "" for a file in no volume.
 func (m *Mount) place(c Container) string {
+	if m == nil {
+		return ""
+	}
 	return fmt.Sprintf("%s, which is mounted at %s in container %s", m.name(), m.Path, c.Name)
 }
 
@@ -333,11 +307,8 @@ func spaceText(subject string) string {
 // spaceAdvice names the volume that is full: that of the file, or the only one that the container can write to.
 func spaceAdvice(e *KnownError, c Container) string {
 	const advice = "give %s more space, or write less to it"
-	if in := mountOf(e.Subject, c.Mounts); in != nil {
-		return fmt.Sprintf(advice, in.place(c))
-	}
 	if strings.HasPrefix(e.Subject, "/") {
-		return fmt.Sprintf(advice, "the disk that has "+wording.Shorten(e.Subject, maxDetail))
+		return fmt.Sprintf(advice, cmp.Or(mountOf(e.Subject, c.Mounts).place(c), "the disk that has "+wording.Shorten(e.Subject, maxDetail)))
 	}
 	writable := slices.DeleteFunc(slices.Clone(c.Mounts), func(m Mount) bool { return m.ReadOnly })
 	if len(writable) != 1 {
@@ -384,15 +355,27 @@ func accessAdvice(e *KnownError, c Container) string {
 	case ofProgram.MatchString(e.Subject):
 		return fmt.Sprintf("run container %s as a user who may use %s, which is in its image%s, or use an image whose program does not need that; it is %s", c.Name, file, user, c.Image)
 	}
-	dir := e.Subject
+	dir, limit := e.Subject, ""
 	if path.Ext(dir) != "" {
 		dir = path.Dir(dir)
+		limit = hiding(&c, dir)
 	}
-	empty := "mount an emptyDir at " + wording.Shorten(dir, maxDetail)
+	empty := "mount an emptyDir at " + wording.Shorten(dir, maxDetail) + limit
 	if dir == "/" {
 		empty = "have it use a file in an emptyDir"
 	}
 	return fmt.Sprintf("give the user of container %s%s access to %s, which is in no volume of the template: run it as another user, or %s if it only has to write", c.Name, user, file, empty)
+}
+
+// ofData matches folders that have no programs.
+var ofData = lazyregexp.New(`^/(?:tmp|var|run|home|root|mnt|data|srv|dev)(?:/|$)|/\.?(?:cache|logs?|te?mp|data|work|out(?:put)?|uploads?)(?:/|$)`)
+
+// hiding limits advice to mount a volume at a folder, which may have a program of the image.
+func hiding(c *Container, dir string) string {
+	if ofData.MatchString(dir) {
+		return ""
+	}
+	return " (if that hides nothing of image " + c.Image + ")"
 }
 
 // ownershipAdvice returns advice on a file whose owner cannot be changed, by the volume that has it.
@@ -432,7 +415,7 @@ func writableAdvice(e *KnownError, c Container) string {
 	case path.Dir(e.Subject) == "/" && e.Subject != "/" && path.Ext(e.Subject) == "":
 		where = "at " + e.Subject
 	case strings.Count(e.Subject, "/") > 1:
-		where = "at " + path.Dir(e.Subject)
+		where = "at " + path.Dir(e.Subject) + hiding(&c, path.Dir(e.Subject))
 	}
 	if c.ReadOnlyRoot {
 		return fmt.Sprintf("mount a volume such as an emptyDir %s: container %s has readOnlyRootFilesystem", where, c.Name)

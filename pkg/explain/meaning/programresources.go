@@ -49,15 +49,6 @@ var resourceErrors = []errorRow{
 		advise: gpuAdvice,
 	},
 	{
-		kind: ErrorGPUFault,
-		patterns: []errorPattern{
-			{"ecc error", lazyregexp.New(`(uncorrectable ECC error encountered)`), nil},
-		},
-		brief:  "GPU fault",
-		text:   "its GPU is faulty{: %s|}",
-		advice: "run the pod on another node, and check the GPUs of its node",
-	},
-	{
 		kind: ErrorCollective,
 		patterns: []errorPattern{
 			{"nccl", lazyregexp.New(`\b(nccl(?:System|Remote|Internal)Error)\b`), nil},
