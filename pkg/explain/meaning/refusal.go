@@ -140,10 +140,10 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 	},
 	{
 		kind:     RefusalPriorityScope,
-		patterns: re(`^insufficient quota to match these scopes: \[?\{?(?P<detail>PriorityClass[^}\]]*(?:\])?)`, `^(?P<detail>pods with \S+ priorityClass is not permitted) in \S+ namespace`),
+		patterns: re(`^insufficient quota to match these scopes: \[?\{?(?P<detail>PriorityClass[^}\]]*(?:\])?)`, `^pods with (?P<detail>\S+) priorityClass is not permitted in \S+ namespace`),
 		complete: true,
 		brief:    "priority without a quota",
-		text:     "no ResourceQuota of the namespace allows their priority class ({detail})",
+		text:     "the namespace does not allow their priority class ({detail})",
 		advice:   "{recreate} with another priorityClassName, or without one, or in kube-system, which may have system-cluster-critical and system-node-critical; since Kubernetes 1.17, or create a ResourceQuota with a scopeSelector for the priority class in the namespace" + thenRetried,
 		command:  "kubectl get resourcequota -n {namespace}",
 	},

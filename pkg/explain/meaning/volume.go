@@ -164,7 +164,7 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		patterns: re(`driver name (?P<name>\S+) not found in the list of registered CSI drivers`, `CSINode \S+ does not contain driver (?P<name>\S+)`,
 			`dial unix \S*/plugins/(?P<name>[^/]+)/\S+: connect: `),
 		brief:  "CSI driver missing",
-		text:   "its node lacks a working CSI driver {name}, which {volume} needs",
+		text:   "CSI driver {name}, which {volume} needs, is not found on its node",
 		advice: "check that the node pod of the CSI driver runs on {node} (its DaemonSet), and registers there (kubectl describe csinode); mounting is retried automatically",
 	},
 	{

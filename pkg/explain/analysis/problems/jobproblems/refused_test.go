@@ -22,7 +22,7 @@ func TestRefusedCreationIsExplained(t *testing.T) {
 		{`pods is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "ResourceQuota compute allows no such pods (requested: pods=1, used: pods=0, limited: pods=0)"},
 		{`pods "train-x" is forbidden: failed quota: compute: must specify limits.cpu for: main; requests.memory for: main`,
 			"ResourceQuota compute demands limits.cpu and requests.memory"},
-		{`pods "train-x" is forbidden: insufficient quota to match these scopes: [{PriorityClass In [system-node-critical]}]`, "no ResourceQuota of the namespace allows their priority class (PriorityClass In [system-node-critical])"},
+		{`pods "train-x" is forbidden: insufficient quota to match these scopes: [{PriorityClass In [system-node-critical]}]`, "the namespace does not allow their priority class (PriorityClass In [system-node-critical])"},
 		{`pods "train-x" is forbidden: ` + restricted, "Pod Security restricted:latest does not allow the pod template: allowPrivilegeEscalation != false, unrestricted capabilities"},
 		{`pods "train-x" is forbidden: maximum memory usage per Container is 1Gi, but limit is 2Gi`, "a LimitRange does not allow the pod template: maximum memory usage per Container is 1Gi, but limit is 2Gi"},
 		{`pods "train-x" is forbidden: [maximum cpu usage per Pod is 1, but limit is 2, maximum memory usage per Pod is 2Gi, but limit is 4Gi]`,

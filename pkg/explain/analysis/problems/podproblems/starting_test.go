@@ -81,7 +81,7 @@ func TestImageHasTheReasonWhyItCannotBePulled(t *testing.T) {
 // Requirements: PND-04
 func TestPodWithANodeHasTheReasonWhyItCannotStart(t *testing.T) {
 	for _, tc := range []struct{ reason, message, text, advice string }{
-		{"FailedMount", `MountVolume.MountDevice failed for volume "pvc-77" : driver name efs.csi.aws.com not found in the list of registered CSI drivers`, "CSI driver efs.csi.aws.com, which the volume of its claim data needs, is not registered or does not run on its node; the Job waits forever", "check that the node pod of the CSI driver runs"},
+		{"FailedMount", `MountVolume.MountDevice failed for volume "pvc-77" : driver name efs.csi.aws.com not found in the list of registered CSI drivers`, "CSI driver efs.csi.aws.com, which the volume of its claim data needs, is not found on its node; the Job waits forever", "check that the node pod of the CSI driver runs"},
 		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : references non-existent secret key: tls.key`, "Secret web-tls has no key tls.key; its volume tls needs it; the Job waits forever", "add key tls.key to Secret web-tls"},
 		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : secret "web-tls" not found`, "Secret web-tls in namespace ns does not exist; its volume tls needs it; the Job waits forever", "create Secret web-tls"},
 		{"FailedMount", "Unable to attach or mount volumes: unmounted volumes=[v-data]: timed out waiting for the condition", "its volume v-data (claim data) was not attached or mounted in time", "find out whether a pod on another node uses claim data: with access mode ReadWriteOnce, one node at a time can mount it"},
