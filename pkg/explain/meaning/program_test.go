@@ -59,10 +59,8 @@ func TestTheLastErrorCounts(t *testing.T) {
 // Requirements: CLI-18
 func TestADeniedRequestIsRead(t *testing.T) {
 	for message, want := range map[string]Access{
-		`User "system:serviceaccount:ci:runner" cannot get resource "pods/log" in API group "" in the namespace "builds"`:            {Namespace: "ci", Account: "runner", Verb: "get", Resource: "pods/log", In: "builds"},
 		`User "system:serviceaccount:ci:runner" cannot patch resource "deployments/scale" in API group "apps" in the namespace "ci"`: {Namespace: "ci", Account: "runner", Verb: "patch", Resource: "deployments.apps/scale", In: "ci"},
 		`User "alice" cannot list resource "nodes" in API group "" at the cluster scope`:                                             {User: "alice", Verb: "list", Resource: "nodes"},
-		`User "system:serviceaccount:default:default" cannot create jobs.batch in the namespace "default"`:                           {Namespace: "default", Account: "default", Verb: "create", Resource: "jobs.batch", In: "default"},
 	} {
 		e := KnownErrorIn(1, "Error from server (Forbidden): "+message)
 		if e == nil || e.Access != want {
@@ -226,17 +224,10 @@ func TestAdviceOnAnErrorNamesWhatToChange(t *testing.T) {
 	}}
 	const claim = "volume data (claim reports), which is mounted at /data in container main"
 	for line, want := range map[string]string{
-		"write /data/out.csv: no space left on device":              "give " + claim + " more space",
-		"write /root/x: no space left on device":                    "give the disk that has /root/x more space",
-		"OSError: No space left on device":                          claim + ", or the disk of the node",
-		"unauthorized to access repository: shop/app, action: push": "Secret registry",
-		"error getting secret: Unauthorized":                        "token of ServiceAccount builder",
-		"Host key verification failed.":                             "known_hosts",
-		"Migration checksum mismatch for migration version 3":       "a rerun fails again",
-		"migrate found failed migrations in the target database":    "prisma migrate resolve",
-		"fatal: destination path '/data' already exists and is not": "have the program accept that it exists",
-		"scan: error: unrecognized arguments: --days 2":             "give --days and 2 as two elements",
-		`ERROR:  relation "blocks" already exists`:                  "have the statement accept it (IF NOT EXISTS)",
+		"write /root/x: no space left on device":        "give the disk that has /root/x more space",
+		"OSError: No space left on device":              claim + ", or the disk of the node",
+		"scan: error: unrecognized arguments: --days 2": "give --days and 2 as two elements",
+		`ERROR:  relation "blocks" already exists`:      "have the statement accept it (IF NOT EXISTS)",
 	} {
 		if e := KnownErrorIn(1, line); e == nil || !strings.Contains(e.Advice(c), want) {
 			t.Errorf("%s: %+v, want %q", line, e, want)
