@@ -1,6 +1,13 @@
 package words
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,4 +64,64 @@ func TestProblemBriefNamesTheContainer(t *testing.T) {
 	} {
 		assert.Equal(t, ProblemBrief(&p), want)
 	}
+}
+
+// Requirements: CLI-40. A message is a clause of its own if the room beside the text would cut its end.
+func TestMessageKeepsItsEnd(t *testing.T) {
+	t.Parallel()
+	const text, room = "container main exited with code 1", 80
+	value := strings.Repeat("v", 50)
+	for message, want := range map[string][]string{
+		"no port":                     {text + ": no port"},
+		"cannot make a key: " + value: {text, "cannot make a key: " + value},
+		"specField of " + value:       {text + ": specField of " + value[:31] + "…"},
+		"tool: cannot start: cannot get the key of client.a": {text + ": cannot start: cannot get the key of client.a"},
+		strings.Repeat("word ", 40):                          {text + ": " + strings.TrimSpace(strings.Repeat("word ", 9)) + "…"},
+	} {
+		assert.SlicesEqual(t, plainly(message).clauses(text, room), want, message)
+	}
+}
+
+// Requirements: CLI-18
+func TestLastLinesBeginWithTheKnownError(t *testing.T) {
+	t.Parallel()
+	lines := append([]string{"start", "dial tcp: lookup db: no such host"}, strings.Split(strings.Repeat("* or ask\n", 11), "\n")...)
+	got := LastLines(strings.Join(lines, "\n"))
+	assert.SlicesEqual(t, got, lines[1:11])
+}
+
+// Requirements: CLI-06
+func TestEachKindOfProblemHasWords(t *testing.T) {
+	source, err := os.ReadFile("../problem.go")
+	assert.NoError(t, err)
+	kinds := regexp.MustCompile(`\bProblemKind = "(\w+)"`).FindAllSubmatch(source, -1)
+	if len(kinds) == 0 || len(kinds) != len(problems) {
+		t.Errorf("there are %d kinds, and words for %d", len(kinds), len(problems))
+	}
+	for _, kind := range kinds {
+		if problems[explain.ProblemKind(kind[1])].what == nil {
+			t.Errorf("package words has no row for problem %s", kind[1])
+		}
+	}
+}
+
+// Every way in which Jobs end has a row, with a sentence if the Job fails.
+func TestEveryEndHasWords(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "../end.go", nil, 0)
+	assert.NoError(t, err)
+	found := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		value, _ := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+		of, known := ends[explain.EndedBy(value)]
+		succeeds := value == string(explain.EndedBySuccessPolicy) || value == string(explain.EndedByCompletions)
+		if found++; !known || !succeeds && of.headline == nil && of.sentence == nil {
+			t.Errorf("no words for %s", value)
+		}
+		return true
+	})
+	assert.Equal(t, found, len(ends), "kinds and rows")
 }
