@@ -332,7 +332,7 @@ func namedServer(q *Clue, c *Container) Remedy {
 var (
 	ofTemplate = []ErrorKind{
 		ErrorVariable, ErrorSetting, ErrorUsage, ErrorScript, ErrorReadOnly, ErrorPermission, ErrorOwnership, ErrorSharedMemory, ErrorModuleMissing, ErrorRuntimeVersion,
-		ErrorClientVersion, ErrorHeapSize, ErrorOutOfMemory, ErrorNoCredentials,
+		ErrorLibraryVersion, ErrorClientVersion, ErrorHeapSize, ErrorOutOfMemory, ErrorNoCredentials,
 	}
 	local       = []ErrorKind{ErrorNoSpace, ErrorSharedMemory, ErrorOutOfMemory, ErrorReadOnly, ErrorPermission}
 	ofArguments = []ErrorKind{ErrorFileMissing, ErrorObjectMissing, ErrorNameResolution, ErrorConnectionRefused, ErrorNoConnection, ErrorTimeout, ErrorNoRoute, ErrorCertificate}

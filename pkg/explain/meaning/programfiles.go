@@ -117,6 +117,22 @@ var fileErrors = []errorRow{
 		advise: otherRootAdvice,
 	},
 	{
+		kind: ErrorLibraryVersion,
+		patterns: []errorPattern{
+			{"not found (required by", lazyregexp.New("version `((?:GLIBC|GLIBCXX|CXXABI)_[^']+)' not found(?: \\(required by ([^)]+)\\))?"), nil},
+		},
+		brief: "library too old",
+		describe: func(subject string) string {
+			version, program, _ := strings.Cut(subject, ":")
+			return fmt.Sprintf("its %s lacks %s, which %s needs", libraryOf(version), version, cmp.Or(program, "the program"))
+		},
+		advise: func(e *KnownError, c Container) string {
+			version, program, _ := strings.Cut(e.Subject, ":")
+			return fmt.Sprintf("run %s in the image that it was built for, or in one whose %s has %s; container %s has image %s",
+				cmp.Or(program, "the program"), libraryOf(version), version, c.Name, c.Image)
+		},
+	},
+	{
 		kind: ErrorRuntimeVersion,
 		patterns: []errorPattern{
 			{"class file version", lazyregexp.New(`(\S+) has been compiled by a more recent version of the Java Runtime \(class file version (\d+)\.\d+\).* up to (\d+)`), nil},
@@ -173,7 +189,7 @@ var fileErrors = []errorRow{
 			{"@inc", lazyregexp.New(`Can't locate (\S+) in @INC`), nil},
 		},
 		casual:   true,
-		yieldsTo: []ErrorKind{ErrorNoGPU},
+		yieldsTo: []ErrorKind{ErrorNoGPU, ErrorLibraryVersion},
 		brief:    "module missing",
 		text:     "it cannot load {%s,|a module,} which its image lacks",
 		advise: func(e *KnownError, c Container) string {
@@ -187,6 +203,10 @@ var fileErrors = []errorRow{
 
 // ErrorOtherRoot is about a command that is sought in another file system than that of the container.
 const ErrorOtherRoot ErrorKind = "OtherRoot" // chroot or nsenter does not find the command
+
+// ErrorLibraryVersion is that a program needs a newer version of the C library, or of the one of C++, than there is. Its subject is the
+// version, and the program if it is known.
+const ErrorLibraryVersion ErrorKind = "LibraryVersion"
 
 // ErrorClientVersion is that a program does not work with a server of another version. Its subject is the version of the server, the
 // program, and its version.
@@ -206,6 +226,14 @@ func major(version string) int {
 	first, _, _ := strings.Cut(version, ".")
 	n, _ := strconv.Atoi(first)
 	return n
+}
+
+// libraryOf returns the library that has a version: libc, or the one of C++.
+func libraryOf(version string) string {
+	if strings.HasPrefix(version, "GLIBC_") {
+		return "libc"
+	}
+	return "libstdc++"
 }
 
 // Mount is a volume of a container: its path, its name, and the kind of its source, "" for kinds that need no word.
