@@ -144,7 +144,7 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 		complete: true,
 		brief:    "priority without a quota",
 		text:     "the namespace does not allow their priority class ({detail})",
-		advice:   "{recreate} with another priorityClassName, or without one, or in kube-system, which may have system-cluster-critical and system-node-critical; since Kubernetes 1.17, or create a ResourceQuota with a scopeSelector for the priority class in the namespace" + thenRetried,
+		advice:   "{recreate} with another priorityClassName, or without one, or in kube-system, which may have system-cluster-critical and system-node-critical; or (since Kubernetes 1.17) create a ResourceQuota with a scopeSelector for the priority class in the namespace" + thenRetried,
 		command:  "kubectl get resourcequota -n {namespace}",
 	},
 	{
