@@ -32,9 +32,6 @@ var inShell = lazyregexp.New(`(?:^|[=/@:])\$\{?([A-Z][A-Z0-9_]+)\b\}?`)
 // operator matches what only a shell reads, as an argument of its own: a redirection, a pipe, or what is between commands.
 var operator = lazyregexp.New(`^(?:[12&]?>{1,2}(?:[^=>\d\s]\S*)?|<|&&|\|\|?)$`)
 
-// outcomes is what to know about a file that an operator writes.
-var outcomes = map[string]string{">": "; the file is lost with the pod, unless it is in a volume", ">>": "; the file is lost with the pod, unless it is in a volume"}
-
 // unread is the clue of an argument with an operator or a variable that only a shell would read. Values of options may be signs.
 func unread(_ *Clue, c *Container) string {
 	for i, argument := range c.Arguments {
@@ -45,7 +42,11 @@ func unread(_ *Clue, c *Container) string {
 			return ""
 		case operator.MatchString(argument) && !isValue:
 			line := wording.Shorten(strings.Join(c.Arguments[i:min(i+2, len(c.Arguments))], " "), maxCommand)
-			return fmt.Sprintf("run the whole line of container %s with a shell, as one element: command [sh, -c, \"… %s\"], in an image that has one (now %s): without a shell, its program gets %s as an argument", c.Name, line, c.Image, argument) + outcomes[argument]
+			advice := fmt.Sprintf("run the whole line of container %s with a shell, as one element: command [sh, -c, \"… %s\"], in an image that has one (now %s): without a shell, its program gets %s as an argument", c.Name, line, c.Image, argument)
+			if argument == ">" || argument == ">>" {
+				advice += "; the file is lost with the pod, unless it is in a volume"
+			}
+			return advice
 		case name != "" && !strings.Contains(argument, "\n"):
 			return fmt.Sprintf("write $(%s) for this variable in %s: without a shell, only that form is replaced by its value", name, c.inArguments())
 		}

@@ -81,7 +81,8 @@ func notFoundAdvice(e *KnownError, c Container) string {
 	}
 	if name := path.Base(e.Subject); shellPath.MatchString(e.Subject) && name != "sh" {
 		return fmt.Sprintf("begin command of container %s with /bin/sh, if image %s has that (Alpine does) and the script needs no %s, or use an image with %s", c.Name, c.Image, name, name)
-	} else if shellPath.MatchString(e.Subject) {
+	}
+	if shellPath.MatchString(e.Subject) {
 		return fmt.Sprintf("give the program itself in command of container %s, with each argument as an element of its own, as image %s has no %s; or use the image that was meant, or one with a shell", c.Name, c.Image, e.Subject)
 	}
 	return fmt.Sprintf("fix the command of container %s, or use an image that contains it (image %s)", c.Name, c.Image)

@@ -76,8 +76,11 @@ func killedAfter(in *facts.Facts, p *input.Pod, ended time.Time) *input.Member {
 
 // seemsToServe reports whether a container most likely has no work of its own: a well-known one, or one whose probe ends it.
 func seemsToServe(in *facts.Facts, p *input.Pod, m *input.Member) bool {
+	if in.OnlyServes(m.Name) || words.IsHelper(m.Name) {
+		return true
+	}
 	probed, _ := endings.RestartedByProbe(in.Events, p.Name, m.Name)
-	return in.OnlyServes(m.Name) || words.IsHelper(m.Name) || probed != nil
+	return probed != nil
 }
 
 // isFailure returns a function that reports whether a container has failed for good.
