@@ -28,7 +28,7 @@ var (
 	waited  = lazyregexp.New(`(?i)\b(?:done|waited|finished waiting|is ready|are ready|is (?:available|up)|connected|completed?|ok|succeeded|timed out|gave up|giving up)(?: after \d+ ?\w*)?\W*$`)
 	waitsOn = lazyregexp.New(`(?i)\b(?:wait|retry|sleep|again|try|attempt)|^\W*$|^[\d\s./:%-]+$`)
 	atWork  = lazyregexp.New(`(?i)\bwait(?:ing|s)? (?:for|until|on) (?:(?:all|the|any|new|more|next|\d+) )*(?:messages?|requests?|connections?|tasks?|events?|threads?|workers?|children|child|goroutines?|caches?|jobs? to)\b`)
-	// persistent matches a line about what is not so yet, which says that the program waits if it is there again and again.
+	// persistent matches a line about what has not happened yet: if the log repeats it, the program is waiting.
 	persistent = lazyregexp.New(`(?i)\bstill\b|\bpending\b|\bagain in\b|\bnot yet\b`)
 	// scriptName is the name of a script about waiting, before its message.
 	scriptName = lazyregexp.New(`^[\w./-]*wait[\w.-]*: `)

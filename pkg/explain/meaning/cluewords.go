@@ -50,7 +50,7 @@ var asks = []ask{
 	{lazyregexp.New(`(?i)(lockfile needs to be updated|EINTEGRITY|Integrity check failed for ")`), "update the lock file of the project with the package manager and registry that the image of container {container} has ({image})"},
 	{lazyregexp.New(`(no matching resources found)`), "correct the selector in {template}, or wait until such objects exist: kubectl wait fails at once without any"},
 	{lazyregexp.New(`^Error: repo ([^\s/]+) not found`), "add repository {1} in the same container before (helm repo add {1} URL), or give its URL with --repo"},
-	{lazyregexp.New(`(?i)(not a git repository)`), "have the program clone its repository before, without an error (address and credentials: {addresses}), or set workingDir of container {container} to the clone: there is none in the folder where it runs"},
+	{lazyregexp.New(`(?i)(not a git repository)`), "have the program clone its repository before it uses Git (address and credentials: {addresses}), or set workingDir of container {container} to the clone: there is none in the folder where it runs"},
 	{lazyregexp.New(`(go\.mod) file not found|no (POM) in this directory|[Cc]ould not locate (Gemfile)|could not find .(Cargo\.toml)|couldn't find a (package\.json)`), "set workingDir of container {container} to the folder of the project, which is in image {image} or in a volume: {1} is not in the folder where the program starts"},
 	{lazyregexp.New(`gpg: (?:(\S+): )?.*\b(?:No (?:public|secret) key|no default secret key)`), "import the key before, such as from a Secret (gpg --import): {credentials}"},
 	{lazyregexp.New(`(size mismatch for \S+: copying a param|Assign requires shapes)`), "start from a checkpoint of the same model with the same options, or from none: {inputs}"},

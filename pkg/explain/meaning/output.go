@@ -77,8 +77,8 @@ func ErrorAtEnd(raw []string) (words string, boasts bool) {
 // changing matches the parts of a line that differ each time: numbers, times and ids.
 var changing = lazyregexp.New(`[0-9a-f]*\d[0-9a-f.:-]*`)
 
-// Repeated returns the last error that a log has more than once, without its level: the program tries again and again, in vain. It returns ""
-// if there is none, or if other lines follow the error.
+// Repeated returns the last error that a log has more than once, without its level: the program keeps trying and failing. It returns "" if
+// there is no such error, or if the log goes on with something else.
 func Repeated(raw []string) string {
 	lines, times := linesOf(raw), map[string]int{}
 	isError := func(i int) bool {
