@@ -34,7 +34,12 @@ func (d *disturber) moveShards(ctx context.Context, lasts time.Duration, dice *r
 			c.count(politely)
 		}
 	}
-	return c.failovers() - before, nil
+	// The shards of a replica that was killed move only when its Leases have expired.
+	err = wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, testcluster.Patience, true, func(context.Context) (bool, error) {
+		moved = c.failovers() - before
+		return moved > 0, nil
+	})
+	return moved, err
 }
 
 // failovers returns how often the leader, or the holder of a shard, has changed.
