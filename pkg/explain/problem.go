@@ -37,6 +37,7 @@ const (
 	ProblemContainerRetried  ProblemKind = "ContainerRetried"  // an init container or sidecar was restarted, in a pod that succeeded
 	ProblemErrorRepeated     ProblemKind = "ErrorRepeated"     // a container runs, and its log repeats an error, or ends with one
 	ProblemWaits             ProblemKind = "Waits"             // a container runs, and its log says what it waits for
+	ProblemSilent            ProblemKind = "Silent"            // a container runs, and its log has had no new line for long
 	ProblemErrorHidden       ProblemKind = "ErrorHidden"       // the log of a container that succeeded has an error
 	ProblemContainerFailed   ProblemKind = "ContainerFailed"   // another container of the pod is still running
 	ProblemContainerEnded    ProblemKind = "ContainerEnded"    // exit code 0, and another container of the pod is still running

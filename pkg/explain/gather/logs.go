@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -84,7 +85,7 @@ const searched = 100
 func Tail(ctx context.Context, client kube.Interface, namespace string, t input.LogTarget, count int64) (input.LogTail, error) {
 	tail := input.LogTail{Pod: t.Pod, Container: t.Container}
 	stream, err := client.CoreV1().Pods(namespace).GetLogs(t.Pod, &corev1.PodLogOptions{
-		Container: t.Container, Previous: t.Previous, TailLines: ptr.To(max(count, searched)),
+		Container: t.Container, Previous: t.Previous, TailLines: ptr.To(max(count, searched)), Timestamps: t.Output,
 	}).Stream(ctx)
 	if err != nil {
 		return tail, err
@@ -97,7 +98,27 @@ func Tail(ctx context.Context, client kube.Interface, namespace string, t input.
 	data = data[max(0, len(data)-logBytes):] // The end is the most informative part.
 	if text := strings.TrimRight(string(data), "\n"); text != "" {
 		lines := strings.Split(text, "\n")
+		var last time.Time
+		for i := range lines {
+			if t.Output {
+				last, lines[i] = cutTime(lines[i])
+			}
+		}
+		for len(lines) > 1 && lines[len(lines)-1] == "" {
+			lines = lines[:len(lines)-1]
+		}
 		tail = input.NewLogTail(t.Pod, t.Container, lines, int(count), len(data) < logBytes && int64(len(lines)) < max(count, searched))
+		tail.LastAt = last
 	}
 	return tail, nil
+}
+
+// cutTime returns the time at which a container printed a line, as the kubelet puts it before the line, and the line.
+func cutTime(line string) (time.Time, string) {
+	stamp, rest, _ := strings.Cut(line, " ")
+	at, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil {
+		return at, line
+	}
+	return at, rest
 }

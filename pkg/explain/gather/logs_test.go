@@ -53,7 +53,7 @@ func TestLogOfAContainerThatHasNotFailedCostsOneRequest(t *testing.T) {
 		job := train()
 		job.Spec.ManagedBy, job.Status.Conditions = nil, tc.done
 		job.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Command: []string{"x"}}}
-		s := &server{pods: []corev1.Pod{pod("train-a", job.UID, func(p *corev1.Pod) { p.Status.Phase = tc.phase })}, logs: map[string]string{"train-a": "row 1\n"}}
+		s := &server{pods: []corev1.Pod{pod("train-a", job.UID, func(p *corev1.Pod) { p.Status.Phase = tc.phase })}, logs: map[string]string{"train-a": "2026-07-01T09:00:00.5Z row 1\n"}}
 		if tc.phase == corev1.PodPending {
 			began := metav1.NewTime(noon.Add(-time.Hour))
 			s.pods[0].CreationTimestamp = began
@@ -68,6 +68,9 @@ func TestLogOfAContainerThatHasNotFailedCostsOneRequest(t *testing.T) {
 		assert.Equalf(t, s.requests("/log?"), tc.logs, "%s: logs", name)
 		assert.Equalf(t, s.requests("/"), tc.all, "%s: requests", name)
 		assert.Equalf(t, len(in.Gaps), 0, "%s: gaps %v", name, in.Gaps)
+		if !tc.unread && (in.Logs[0].Lines[0] != "row 1" || in.Logs[0].LastAt.Hour() != 9) {
+			t.Errorf("%s: %v", name, in.Logs)
+		}
 
 		s.asked = nil
 		gather.NewReader(s.client(t), gather.Options{LogLines: 10, WithoutPodEvents: true}).Read(t.Context(), job, nil, noon)

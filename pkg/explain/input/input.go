@@ -216,6 +216,8 @@ type LogTail struct {
 	After          int
 	// Repeated is the error that the end of the log repeats, or "". Step is the last step that the program reports, or "".
 	Repeated, Step string
+	// LastAt is when the last line of a container that runs was printed, zero if that is unknown.
+	LastAt time.Time
 	// Whole reports whether Lines is the whole log.
 	Whole bool
 }

@@ -30,6 +30,16 @@ func waitsQuote(p *explain.Problem, _ time.Time) quotation {
 	return inQuotes(", as its log says: ", p.Run.Awaited.Line)
 }
 
+// silentText returns for how long a container that runs has printed nothing.
+func silentText(p *explain.Problem, now time.Time) string {
+	return phrase("container {container} has printed nothing for ")(p, now) + wording.Age(now.Sub(p.Since.Time))
+}
+
+// silentQuote returns the most informative line at the end of the log.
+func silentQuote(p *explain.Problem, _ time.Time) quotation {
+	return inQuotes("; its log ends with ", p.Run.LastLine)
+}
+
 // errorHiddenText returns that the log of a container that succeeded has an error, and what hides it.
 func errorHiddenText(p *explain.Problem, now time.Time) string {
 	switch {
@@ -45,7 +55,7 @@ func errorHiddenText(p *explain.Problem, now time.Time) string {
 
 // inOutput returns the problem that the output of a container shows, nil if there is none: the Job runs, or is complete, in vain, or waits.
 func (a *Answer) inOutput() *explain.Problem {
-	if b := a.Beside; b != nil && (b.Kind == explain.ProblemErrorRepeated || b.Kind == explain.ProblemWaits) {
+	if b := a.Beside; b != nil && (b.Kind == explain.ProblemErrorRepeated || b.Kind == explain.ProblemWaits || b.Kind == explain.ProblemSilent) {
 		return b
 	}
 	for _, p := range a.Reservations {
@@ -58,9 +68,9 @@ func (a *Answer) inOutput() *explain.Problem {
 
 // withOutput returns the clauses on a Job whose output shows an error, which comes first: after its state, and before its numbers.
 func (a *Answer) withOutput(state string, clauses []string) []string {
-	joint := ", but "
-	if a.inOutput().Kind == explain.ProblemWaits {
-		joint = ", and "
+	joint := ", and "
+	if k := a.inOutput().Kind; k == explain.ProblemErrorRepeated || k == explain.ProblemErrorHidden {
+		joint = ", but "
 	}
 	state += joint
 	what := whatClauses(a.inOutput(), a.Now, state)

@@ -94,6 +94,7 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemContainerRetried: {what: containerRetriedText},
 	explain.ProblemErrorRepeated:    {what: errorRepeatedText, quote: outputQuote},
 	explain.ProblemWaits:            {what: phrase("container {container} waits"), quote: waitsQuote},
+	explain.ProblemSilent:           {what: silentText, quote: silentQuote},
 	explain.ProblemErrorHidden:      {what: errorHiddenText, quote: outputQuote},
 	explain.ProblemContainerFailed: {
 		what: containerEndedText, quote: crashLoopQuote, note: containerFailedNote, group: containersFailedText, brief: containerFailedBriefly,

@@ -92,6 +92,18 @@ func onWaits(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	return append(onLastLine(in, p), adviseLogs(words.ReadSinceWhen, kubectl(in.Job, "logs %s --timestamps --tail=20", pod))...)
 }
 
+// onSilent returns advice on a container that runs and has printed nothing for long: to look into it, and at the proxies of its pod.
+func onSilent(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
+	pod := shellWord(p.Pods[0])
+	out := advise(fmt.Sprintf(words.LookInside, p.Container), fmt.Sprintf("kubectl exec -n %s %s -c %s -- ps -ef", shellWord(in.Job.Namespace), pod, shellWord(p.Container)))
+	for _, name := range in.MainContainers() {
+		if name != p.Container && in.OnlyServes(name) {
+			out = append(out, advise(fmt.Sprintf(words.LookAtProxy, name), kubectl(in.Job, "logs %s -c %s --tail=50", pod, shellWord(name)))...)
+		}
+	}
+	return append(out, advise(words.EndHanging, "")...)
+}
+
 // onOutput returns the advice to read what the pods of a complete or running Job printed, as far as they exist and no other advice shows a
 // log: exit code 0 does not show that they did their work, and a running pod without a problem may wait for something.
 func onOutput(in *facts.Facts, found []explain.Problem, advised []explain.Advice) []explain.Advice {

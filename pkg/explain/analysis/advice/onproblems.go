@@ -56,6 +56,7 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemErrorRepeated:     onErrorInOutput,
 	explain.ProblemErrorHidden:       onErrorInOutput,
 	explain.ProblemWaits:             onWaits,
+	explain.ProblemSilent:            onSilent,
 	explain.ProblemCrashLoop:         onPod("logs %s"),
 	explain.ProblemRestarted:         onRestarted,
 	explain.ProblemContainerStopped:  onPod("delete pod %s"),

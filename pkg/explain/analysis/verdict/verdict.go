@@ -116,7 +116,7 @@ func addBeside(problems []explain.Problem, a *words.Answer) {
 		func(p *explain.Problem) bool { return p.Blocks },
 		func(p *explain.Problem) bool {
 			return slices.Contains([]explain.ProblemKind{
-				explain.ProblemErrorRepeated, explain.ProblemWaits, explain.ProblemRestarted, explain.ProblemPodsLost, explain.ProblemContainerEnded,
+				explain.ProblemErrorRepeated, explain.ProblemWaits, explain.ProblemSilent, explain.ProblemRestarted, explain.ProblemPodsLost, explain.ProblemContainerEnded,
 			}, p.Kind)
 		},
 	} {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -72,7 +73,7 @@ func (p *Player) log(ctx context.Context, l Log) error {
 	if !hasContainer(pod, l.Container) {
 		return fmt.Errorf("pod %s has no container %s", pod.Name, l.Container)
 	}
-	p.logs = append(p.logs, recorded.Log{Pod: pod.Name, Container: l.Container, Previous: l.Previous, Text: p.expand(l.Text, pod.Name)})
+	p.logs = append(p.logs, recorded.Log{Pod: pod.Name, Container: l.Container, Previous: l.Previous, Text: p.expand(l.Text, pod.Name), At: time.Now().Add(-l.Age.Duration)})
 	return nil
 }
 

@@ -124,6 +124,8 @@ type Log struct {
 	// Previous is true for the log of the run before the last restart.
 	Previous bool   `json:"previous,omitempty"`
 	Text     string `json:"text"`
+	// Age is how long ago it was printed.
+	Age metav1.Duration `json:"age,omitempty"`
 }
 
 // Until waits for a condition of an object, for an event about an object (pod/ is any pod), or until an object is deleted.

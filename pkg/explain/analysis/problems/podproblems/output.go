@@ -87,6 +87,10 @@ func InOutput(in *facts.Facts) []explain.Problem {
 				p.Run.LastLine, p.Start.Error = lastOfNetwork(tail)
 				p.Run.LineSign = meaning.SignUnknown
 			}
+			if p.Run.LastLine == "" && in.Now.Sub(tail.LastAt) >= silentFor && !tail.LastAt.IsZero() {
+				p.Kind, p.Since = explain.ProblemSilent, explain.TimeOf(tail.LastAt)
+				p.Run.LastLine = meaning.LastLine(tail.Lines)
+			}
 		case pod.Phase == corev1.PodSucceeded:
 			p.Kind, p.Asked = explain.ProblemErrorHidden, hiding
 			p.Run.LastLine, p.Run.LineSign = hiddenIn(in, tail, hiding != "")
@@ -111,6 +115,9 @@ func addOutput(p *explain.Problem, tail *input.LogTail) {
 
 // settledIn is the time after which the last line of a log is no error of a program that begins to look for others.
 const settledIn = 2 * time.Minute
+
+// silentFor is the time without a new line after which that is worth saying: a program that reports its progress does so more often.
+const silentFor = 10 * time.Minute
 
 // lastOfNetwork returns the last line of a log that says nothing after it, if the program did not reach a server; "" otherwise.
 func lastOfNetwork(tail *input.LogTail) (string, *meaning.KnownError) {

@@ -3,6 +3,7 @@ package podproblems_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -46,6 +47,10 @@ func TestErrorThatARunningContainerRepeatsIsInTheFirstSentence(t *testing.T) {
 
 	in.Logs[0].Repeated = ""
 	explaintest.WantVerdict(t, explaintest.Report(in), "The Job is running: 0 of 1 pod succeeded, 1 pod is active.")
+	assert.Equal(t, len(explaintest.Report(in).Problems), 0)
+	in.Logs[0].LastAt = in.Now.Add(-10 * time.Minute)
+	explaintest.WantVerdict(t, explaintest.Report(in), "The Job is running, and container main has printed nothing for 10m; its log ends with “403 (ACL not found)”; 0 of 1 pod succeeded, 1 pod is active.")
+	in.Logs[0].LastAt = in.Now.Add(1 - 10*time.Minute)
 	assert.Equal(t, len(explaintest.Report(in).Problems), 0)
 }
 
