@@ -20,7 +20,7 @@ type Clue struct {
 // the status of a response, or a server that fails. What a program itself advises is better than one of the weakClues.
 var (
 	clues = []func(*Clue, *Container) Remedy{
-		inTemplate(namedField), askedVault, askedAccess, brokenCode, inTemplate(unread), askedFor, inTemplate(refusedOption), inTemplate(wrongWord), knownWords, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, askedLate,
+		unanswered, inTemplate(namedField), askedVault, askedAccess, brokenCode, inTemplate(unread), askedFor, inTemplate(refusedOption), inTemplate(wrongWord), knownWords, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, askedLate,
 	}
 	weakClues = []func(*Clue, *Container) Remedy{inTemplate(failedCommand), inTemplate(namedWord), inTemplate(nearVariable), inTemplate(unfitSetting), namedServer, faultyCode}
 )
@@ -124,6 +124,21 @@ func knownWords(q *Clue, c *Container) Remedy {
 		return Remedy{Text: e.Advice(*c), OfTemplate: e.IsOfTemplate(), Elsewhere: e.IsElsewhere()}
 	}
 	return Remedy{}
+}
+
+// question matches a question of a program to somebody at its terminal.
+var question = lazyregexp.New(`(?i)[(\[](?:y/n|y\|n|yes/no)[)\]]\W*(?:abort\w*\W*)?$|^\? \S.*[?:)]\W*$|^\s*(?:please )?(?:enter|type) .*: *$`)
+
+const askNothing = "have the program ask for nothing, as a container of a Job has no terminal: by an option such as --batch (gpg: with --pinentry-mode loopback), --yes or --no-input in the command of container {container}"
+
+// unanswered is the clue of a question before or after the error.
+func unanswered(q *Clue, c *Container) Remedy {
+	tail := q.Log[max(0, len(q.Log)-maxAdviceLines):]
+	i := slices.IndexFunc(tail, question.MatchString)
+	if i < 0 {
+		return Remedy{}
+	}
+	return Remedy{Text: wording.Insert(askNothing, "{container}", c.Name) + "; its log asks: " + wording.Quoted(wording.Shorten(strings.TrimSpace(tail[i]), maxAdvice))}
 }
 
 // askedFor is the clue of a phrase, and askedLate that of one that says less than other clues.

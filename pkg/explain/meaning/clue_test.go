@@ -218,9 +218,12 @@ func TestErrorsOfOtherSystemsHaveAdviceOfTheirClass(t *testing.T) {
 		"provider registry.terraform.io does not have a provider named registry.terraform.io/hashicorp/kubectl":                                     "correct the source of provider registry.terraform.io/hashicorp/kubectl",
 		"RuntimeError: PytorchStreamReader failed: file is too short":                                                                               "get the file again",
 		"ImportError: cannot import name 'A' from 'transformers'":                                                                                   "use an image whose version of transformers has A",
+		"Error: EOF\n  Continue? [y/N] ":                                                                                                            "its log asks: “Continue? [y/N]”",
+		`pods "repo-866866ccf-6lt2f" not found`:                                                                                                     "correct the name of the pod, which has been replaced",
 		"Timeout waiting for topics after 120 seconds":                                                                                              "check whether kafka:9092 is ready, and read its log",
 	} {
-		text := (&Clue{Words: words}).Remedy(c).Text
+		log := strings.Split(words, "\n")
+		text := (&Clue{Words: log[0], Log: log}).Remedy(c).Text
 		if !strings.Contains(text, want) {
 			t.Errorf("%s: %q, want %q", words, text, want)
 		}

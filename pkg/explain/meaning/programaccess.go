@@ -81,9 +81,17 @@ func readAccess(e *KnownError, line string) {
 // vagueForbidden is the subject of an error that has no more than the status of the response.
 const vagueForbidden = "403 Forbidden"
 
-// addAccess adds the request that the API server denied to an error that has only its status, and the resources of the other requests in these lines that the API server denied to the same account, with the same
-// verb and in the same namespace.
+// addAccess adds the whole path of a file of which the error has only the end; the request that the API server denied to an error that has
+// only its status; and the resources of the other requests in these lines that the API server denied to the same account, with the same verb
+// and in the same namespace.
 func (e *KnownError) addAccess(lines []string) {
+	if e.Kind == ErrorPermission && strings.Contains(e.Subject, "/") && !strings.ContainsAny(e.Subject, " :") && !strings.HasPrefix(e.Subject, "/") {
+		for _, word := range strings.Fields(strings.Join(lines, " ")) {
+			if word = strings.Trim(word, `"'“”:,;()`); strings.HasPrefix(word, "/") && strings.HasSuffix(word, "/"+e.Subject) {
+				e.Subject = word
+			}
+		}
+	}
 	for i := len(lines) - 1; i >= 0 && e.Kind == ErrorForbidden && e.Subject == vagueForbidden; i-- {
 		readAccess(e, lines[i])
 	}
