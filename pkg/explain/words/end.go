@@ -141,7 +141,7 @@ func backoffLimitEvidence(r *explain.Report) string {
 	if restarts.Exact {
 		known = fmt.Sprintf(" (%s)", wording.Plural(restarts.Count, "restart", "restarts"))
 	}
-	return fmt.Sprintf("backoffLimit %d: with restartPolicy OnFailure, container restarts count too%s; %s", limitOf(e), known,
+	return fmt.Sprintf("backoffLimit %d: with restartPolicy OnFailure, container restarts count too, each as it begins%s; %s", limitOf(e), known,
 		wording.Plural(r.Counts.Failed+r.Counts.UncountedFailed, "pod counts as failed", "pods count as failed"))
 }
 

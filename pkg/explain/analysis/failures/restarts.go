@@ -85,7 +85,20 @@ func restartsExceeded(in *facts.Facts, fs *Failures) bool {
 	}
 	// Pods that were stopped because the outcome was decided are failures too: by the controller's events, or by the pods.
 	stopped, exit := stopsInEvents(in)
+	if exit == nil && fs.Own == 0 {
+		return failed-deletedAtEnd(in) <= limit
+	}
 	return exit != nil && failed-max(stopped, int32(len(fs.All))-fs.Own) <= limit
+}
+
+// deletedAtEnd returns how many pods the Job's controller has deleted since the outcome was decided, as its events show.
+func deletedAtEnd(in *facts.Facts) (n int32) {
+	for i := range in.Deletions {
+		if d := &in.Deletions[i]; !d.At.Before(in.Decision.Since) {
+			n += d.Count
+		}
+	}
+	return n
 }
 
 // restartsInPods returns the number of restarts in the pods that ran when the outcome was decided, the pod among these with

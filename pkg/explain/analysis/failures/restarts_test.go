@@ -44,7 +44,7 @@ func TestRestartsUseUpTheLimit(t *testing.T) {
 	}{
 		"counted, and still ending": {3, 1, []*input.Pod{explaintest.PodOf("a", explaintest.Counted(explaintest.RestartedPod(3, 7, 10*time.Minute)))}, []string{
 			"container main exited with code 7, “no licence”; it was restarted 3 times, and backoffLimit 3 allows no more",
-			"backoffLimit 3: with restartPolicy OnFailure, container restarts count too (3 restarts); 1 pod counts as failed",
+			"backoffLimit 3: with restartPolicy OnFailure, container restarts count too, each as it begins (3 restarts); 1 pod counts as failed",
 			"container main exited with code 7 after 2s, before it was restarted", "kubectl logs a --previous -n ns",
 		}},
 		"still ending": {1, 0, []*input.Pod{explaintest.PodOf("a", explaintest.RestartedPod(1, 7, 10*time.Minute))}, []string{
@@ -200,6 +200,7 @@ func TestOneRestartDoesNotHideDrainedNodes(t *testing.T) {
 		"drained long before":             {3, 5, []input.Event{known(drained, 4, 30*time.Minute), known(last, 1, 10*time.Minute)}, "5 pods failed (parallelism 2), and backoffLimit 3 allows 3 retries"},
 		"the drained one was restarted":   {2, 3, []input.Event{known(drainedAfterExit7, 3, 10*time.Minute)}, "3 pods failed, and backoffLimit 2 allows 2 retries"},
 		"drained, but within the limit":   {3, 3, []input.Event{known(drained, 2, 30*time.Minute), known(last, 1, 10*time.Minute)}, "and backoffLimit 3 allows no more"},
+		"deleted by the controller alone": {0, 1, []input.Event{{Reason: "SuccessfulDelete", Message: "Deleted pod: train-x", First: explaintest.Ago(time.Minute).Time}}, "container main was restarted at least 1 time"},
 		"stopped by the controller alone": {1, 3, []input.Event{known(last, 3, 10*time.Minute)}, "container main exited with code 7; it was restarted at least 1 time, and backoffLimit 1 allows no more"},
 	} {
 		f := explaintest.InputOf(explaintest.RestartingJob(tc.limit, tc.failed))
