@@ -38,7 +38,8 @@ type End struct {
 	// Limit is the value of the limit now: backoffLimit, activeDeadlineSeconds, maxFailedIndexes, or backoffLimitPerIndex of
 	// FailedIndexes. It is nil if the spec no longer has one.
 	Limit *int64 `json:"limit,omitempty"`
-	// Counted is the number of failed pods that exceeded the backoffLimit.
+	// Counted is the number of failed pods that exceeded the backoffLimit, or of those that failed by themselves until the deadline if none
+	// was stopped then.
 	Counted int32 `json:"counted,omitempty"`
 	// AtOnce is the parallelism if more pods failed than the limit needs, because they ran at the same time; OnlyIndex is the index that
 	// all of them had, if there are others.

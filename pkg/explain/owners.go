@@ -197,6 +197,8 @@ type OwnedRun struct {
 	// Fix is the first step of the advice about the cause of the Job, and Logs the one to read a log; nil for none.
 	Fix  *Advice `json:"fix,omitempty"`
 	Logs *Advice `json:"logs,omitempty"`
+	// Deleting is set if the Job has been deleted and waits for something.
+	Deleting bool `json:"deleting,omitempty"`
 	// Started and Finished are when the Job started and finished, nil if it has not, or if that is unknown.
 	Started  *metav1.Time `json:"started,omitempty"`
 	Finished *metav1.Time `json:"finished,omitempty"`

@@ -221,6 +221,9 @@ type Suspension struct {
 	NoWorkload bool `json:"noWorkload,omitempty"`
 }
 
+// OfTemplate reports whether a CronJob creates its Jobs suspended.
+func (s *Suspension) OfTemplate() bool { return s.Owner != nil && s.Owner.Kind == "CronJob" }
+
 // CrashLoopBackOff is the waiting reason of a container that is restarted later, because it has failed before.
 const CrashLoopBackOff = "CrashLoopBackOff"
 

@@ -67,6 +67,11 @@ func (r *Report) IsTimeless() bool {
 	return ended && len(r.Waits) == 0 && len(r.Problems) == 0
 }
 
+// IsDeleting reports whether the Job has been deleted and waits for something.
+func (r *Report) IsDeleting() bool {
+	return lists.First(r.Problems, func(p *Problem) bool { return p.Kind == ProblemDeleting }) != nil
+}
+
 // Named returns the problem that the verdict names, nil if it names none.
 func (r *Report) Named() *Problem {
 	if at := r.Verdict.Problem; at != nil && *at >= 0 && int(*at) < len(r.Problems) {

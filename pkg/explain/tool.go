@@ -56,6 +56,11 @@ var (
 	hooksAfter  = []string{"post-delete", "PostDelete"}
 )
 
+// Keeps reports whether the tool keeps the Job, which is no hook, in the cluster: it creates a deleted one again.
+func (t *Tool) Keeps() bool {
+	return t != nil && !t.IsHook() && (t.Name == ToolArgoCD || t.Kind == "Kustomization")
+}
+
 // IsHook reports whether the tool runs the Job at certain moments.
 func (t *Tool) IsHook() bool { return t != nil && len(t.Hooks) > 0 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // FinishedAt returns when the Job became complete or failed, nil while it is neither.
@@ -97,7 +98,8 @@ func StallOf(input input.Input) *explain.Stall {
 func stallBy(p *explain.Problem, now time.Time) *explain.Stall {
 	return &explain.Stall{
 		Kind: p.Kind, Reason: words.ProblemReason(p), Text: words.ProblemText(p, now), Brief: words.ProblemBrief(p), Since: p.Since,
-		MayContinue: p.MayContinue, Unscheduled: isUnscheduled(p),
+		// Unscheduled pods get no node for want of room, quota or claims; a queue and a gate are other kinds.
+		MayContinue: p.MayContinue, Unscheduled: p.Kind == explain.ProblemUnschedulable || p.Refusal != nil && p.Refusal.Kind == meaning.RefusalQuota,
 	}
 }
 
@@ -113,7 +115,7 @@ func RefusedOf(input input.Input) *explain.Stall {
 		return nil
 	}
 	stall := stallBy(&refused[0], in.Now)
-	stall.Brief = words.PodsWait(lackingPods(input.Job), stall.Brief)
+	stall.Brief = wording.Join(": ", wording.Plural(lackingPods(input.Job), "pod waits", "pods wait"), stall.Brief)
 	return stall
 }
 
@@ -134,11 +136,6 @@ func lackingPods(job *batchv1.Job) int32 {
 		return 0
 	}
 	return max(0, wanted-status.Active-ptr.Deref(status.Terminating, 0))
-}
-
-// isUnscheduled reports whether pods get no node for want of room, quota or claims; a queue and a gate are other kinds.
-func isUnscheduled(p *explain.Problem) bool {
-	return p.Kind == explain.ProblemUnschedulable || p.Refusal != nil && p.Refusal.Kind == meaning.RefusalQuota
 }
 
 // MayStall reports whether the Job is worth a closer look: its outcome is open, and no pod is ready, or its containers may be

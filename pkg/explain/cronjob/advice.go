@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 )
@@ -27,10 +28,15 @@ const farStart = time.Hour
 func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 	out := onState(r, now)
 	at := slices.IndexFunc(out, func(a explain.Advice) bool { return a.OfOwner })
-	if at < 0 || r.Tool == nil && r.Owner == nil {
+	switch o := r.Owner; {
+	case at < 0 || r.Tool == nil && o == nil:
+		return out
+	case o != nil:
+		out[at].Text += "; " + words.ChangeCronJobSource(o, nil)
+		out[at].Command = kubectl(r, "edit %s %s", strings.ToLower(explain.ShellWord(o.Kind)), explain.ShellWord(o.Name))
 		return out
 	}
-	return slices.Insert(out, at+1, one(words.ChangeCronJobSource(r.Owner, r.Tool), "")...)
+	return slices.Insert(out, at+1, one(words.ChangeCronJobSource(nil, r.Tool), "")...)
 }
 
 // onState returns the advice on what keeps a CronJob from starting Jobs, or on its Jobs.
@@ -128,7 +134,9 @@ func onZone(r *explain.CronJobReport) []explain.Advice {
 
 // onPileUp returns the advice on Jobs of the schedule that run at once.
 func onPileUp(r *explain.CronJobReport) (out []explain.Advice) {
-	if r.Stalled > 0 {
+	if r.Stalled == 0 && r.Oldest.Logs != nil {
+		out = onLongRun(r, r.Oldest)
+	} else if r.Stalled > 0 {
 		out = onTemplate(r, r.Oldest)
 		out = append(out, one(words.DeleteStalledJobs, kubectl(r, "batchjob status --problems"))...)
 	}
@@ -140,6 +148,9 @@ func onPileUp(r *explain.CronJobReport) (out []explain.Advice) {
 
 // onRun returns the advice on a Job with a problem: its own, and to correct the template.
 func onRun(r *explain.CronJobReport, run *explain.OwnedRun) []explain.Advice {
+	if run.State == explain.OwnedRunning && run.Cause == "" && run.Logs != nil && r.ActiveDeadlineSeconds == nil {
+		return onLongRun(r, run)
+	}
 	if run.Fix == nil && run.Logs == nil && (!run.Fails() || run.State == explain.OwnedUnknown) {
 		return nil
 	}
@@ -174,18 +185,31 @@ func onOverlap(r *explain.CronJobReport) (out []explain.Advice) {
 			}
 			out = one(text, kubectl(r, "batchjob why %s", explain.ShellWord(oldest.Name)))
 		}
-		if out = append(out, onTemplate(r, oldest)...); oldest.Fix == nil && oldest.Logs == nil || oldest.State == explain.OwnedSuspended {
+		if out = append(out, onTemplate(r, oldest)...); oldest.Fix == nil && oldest.Logs == nil || oldest.State == explain.OwnedSuspended || oldest.Deleting {
 			return out
 		}
 		return append(out, one(words.DeleteBlocking, remove)...)
 	}
-	if len(r.Active) > 0 {
+	return append(onLongRun(r, oldest), patch(r, words.AllowReplacement, `{"spec":{"concurrencyPolicy":"Replace"}}`)...)
+}
+
+// onLongRun returns the advice on a Job that has been running for long, nil for none: to find out what it does, to end it, and to limit the
+// next ones.
+func onLongRun(r *explain.CronJobReport, run *explain.OwnedRun) (out []explain.Advice) {
+	switch {
+	case run != nil && run.Logs != nil:
+		text := words.DeleteHanging
+		if r.ConcurrencyPolicy == "Forbid" {
+			text += words.ThenSkipped
+		}
+		out = append([]explain.Advice{*run.Logs}, one(text, kubectl(r, "delete job %s", explain.ShellWord(run.Name)))...)
+	case len(r.Active) > 0:
 		out = one(words.CheckOverlappingJob, kubectl(r, "batchjob why %s", explain.ShellWord(r.Active[0])))
 	}
 	if r.ActiveDeadlineSeconds == nil {
 		out = append(out, edit(r, words.LimitRunTime)...)
 	}
-	return append(out, patch(r, words.AllowReplacement, `{"spec":{"concurrencyPolicy":"Replace"}}`)...)
+	return out
 }
 
 // onTemplate returns the advice on the cause of a Job, and to correct the template, unless the cause is elsewhere: a newer Job would have the
@@ -214,8 +238,11 @@ func onTemplate(r *explain.CronJobReport, run *explain.OwnedRun) (out []explain.
 func onMissedStart(r *explain.CronJobReport) []explain.Advice {
 	name, missed := explain.ShellWord(r.Name), explain.ShellWord(r.Name+"-missed")
 	out := one(words.StartMissedNow, kubectl(r, "create job %s --from=cronjob/%s", missed, name))
-	if d := r.StartingDeadlineSeconds; d != nil && *d < generousDeadline {
-		out = append(out, patch(r, words.GiveMoreTimeToStart(*d), moreTime)...)
+	switch d := r.StartingDeadlineSeconds; {
+	case d != nil && *d < words.TooShortToStart: // It misses the next starts, too.
+		return append(patch(r, words.GiveMoreTimeToStart(*d), moreTime), out...)
+	case d != nil && *d < generousDeadline:
+		return append(out, patch(r, words.GiveMoreTimeToStart(*d), moreTime)...)
 	}
 	return out
 }
@@ -230,7 +257,7 @@ func onRefusal(r *explain.CronJobReport) []explain.Advice {
 		demand := words.FitOwner(r.Refusal.Demand(), &explain.Owner{Kind: "CronJob", Name: r.Name}, nil)
 		return edit(r, cmp.Or(demand, words.SatisfyPolicy))
 	}
-	if r.Refusal.Webhook == nil {
+	if r.Refusal.Webhook == nil && r.Refusal.Kind != meaning.RefusalNamespace {
 		return one(words.RetriedCreation, events(r))
 	}
 	return one(r.Refusal.Advice(explain.ShellWord(r.Namespace)))

@@ -57,7 +57,7 @@ func TestChangeOfACronJobBelongsToWhatCreatesIt(t *testing.T) {
 		"\nmake this change in the chart of release shop or its values, too")
 	assert.Contains(t, suspended(func(cj *batchv1.CronJob) {
 		cj.OwnerReferences = []metav1.OwnerReference{{Kind: "RecurringJob", Name: "nightly", Controller: ptr.To(true)}}
-	}), "\nmake this change in RecurringJob nightly, whose controller would undo it")
+	}), "; make this change in RecurringJob nightly, whose controller would undo it")
 	assert.NotContains(t, suspended(func(*batchv1.CronJob) {}), "make this change in")
 }
 

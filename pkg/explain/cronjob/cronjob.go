@@ -49,7 +49,7 @@ func Explain(in input.CronJob, runs []explain.OwnedRun) explain.CronJobReport {
 		}
 		countRuns(&r, &in, runs)
 		r.Replaced = replaced(&in)
-		decideByRuns(&r)
+		decideByRuns(&r, plan)
 		r.Kept = keptFailures(&r, &in, runs)
 		r.Runs, r.Skipped = history(&in, runs), skipped(&r, &in, plan)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
@@ -40,6 +41,12 @@ func (p plan) firstAfter(t time.Time) time.Time {
 	return p.schedule.Next(t)
 }
 
+// hasStartSince reports whether a start has been due since t, long enough ago that no delay explains its absence.
+func (p plan) hasStartSince(t *metav1.Time, now time.Time) bool {
+	due := p.firstAfter(timeOf(t))
+	return !due.IsZero() && now.Sub(due) >= slack
+}
+
 // startsBetween counts the starts from first to end, at most 100.
 func (p plan) startsBetween(first, end time.Time) (n int32) {
 	for t := first; n < 100 && !t.IsZero() && !t.After(end); t = p.firstAfter(t) {
@@ -51,8 +58,10 @@ func (p plan) startsBetween(first, end time.Time) (n int32) {
 // planOf parses the schedule as kube-controller-manager does. Without a timeZone, the schedule is in the time zone of
 // kube-controller-manager, usually UTC.
 func planOf(cj *batchv1.CronJob) plan {
-	text := cj.Spec.Schedule
-	if strings.Contains(text, "TZ") { // The parser may panic on a time zone.
+	text, zone := cj.Spec.Schedule, cj.Spec.TimeZone
+	if prefix, rest, found := strings.Cut(text, " "); found && strings.Contains(prefix, "TZ=") { // The parser may panic on a time zone.
+		text, zone = rest, ptr.To(prefix[strings.IndexByte(prefix, '=')+1:])
+	} else if strings.Contains(text, "TZ") {
 		return plan{}
 	}
 	parsed, err := cron.ParseStandard(text)
@@ -63,10 +72,10 @@ func planOf(cj *batchv1.CronJob) plan {
 	switch {
 	case !isFields:
 		return everyPlan(cj, parsed)
-	case cj.Spec.TimeZone == nil:
+	case zone == nil:
 		return plan{schedule: zoned{parsed, time.UTC}, fields: fields, zoneAssumed: !sameInAllZones(text)}
 	}
-	location, err := time.LoadLocation(*cj.Spec.TimeZone)
+	location, err := time.LoadLocation(*zone)
 	if err != nil {
 		return plan{}
 	}

@@ -78,12 +78,14 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.Owned
 		if isNewest {
 			r.Last = run
 		}
-		run.Outdated = isOutdated(in.CronJob, job)
+		// It may be another change: a webhook, Kueue or retry --in-place also makes the templates differ.
+		run.Outdated = job.Spec != nil && changedAt(in.CronJob).After(job.Created) && !equality.Semantic.DeepEqual(job.Spec, &in.CronJob.Spec.JobTemplate.Spec.Template.Spec)
 		if !hasEnded(run) {
 			unfinished = append(unfinished, created{job.Created, *run})
 		}
 	}
-	if byHand.Created.Before(newest.Created) || r.ByHand != nil && hides(r.ByHand, r.Last) {
+	isWell := r.ByHand != nil && r.ByHand.Cause == ""
+	if byHand.Created.Before(newest.Created) || isWell && r.Last != nil && r.Last.Cause != "" { // The problem of the schedule matters more.
 		r.ByHand = nil
 	}
 	r.LateSeconds = lateSeconds(r, &newest)
@@ -125,7 +127,7 @@ func countByHand(r *explain.CronJobReport, job *input.OwnedJob, run *explain.Own
 	if !hasEnded(run) {
 		r.Manual++
 	}
-	if tellsMore(r, job, run) && !job.Created.Before(newest.Created) {
+	if (run.Cause != "" || r.LastSchedule == nil || r.Unexpected == job.Name) && !job.Created.Before(newest.Created) {
 		*newest, r.ByHand = *job, run
 	}
 	isLater := run.State == explain.OwnedSucceeded && (r.LastSuccess == nil || r.LastSuccess.Before(run.Since))
@@ -136,22 +138,6 @@ func countByHand(r *explain.CronJobReport, job *input.OwnedJob, run *explain.Own
 
 func hasEnded(run *explain.OwnedRun) bool {
 	return run.State == explain.OwnedFailed || run.State == explain.OwnedSucceeded
-}
-
-// hides reports whether a Job that was created by hand is well and would hide the problem of the last one of the schedule.
-func hides(byHand, last *explain.OwnedRun) bool {
-	return byHand.Cause == "" && last != nil && last.Cause != ""
-}
-
-// tellsMore reports whether a Job that was created by hand has a problem, is the only one so far, or is reported as unexpected.
-func tellsMore(r *explain.CronJobReport, job *input.OwnedJob, run *explain.OwnedRun) bool {
-	return run.Cause != "" || r.LastSchedule == nil || r.Unexpected == job.Name
-}
-
-// isOutdated reports whether the CronJob has been changed since it created the Job, whose pod template is not the current one. It may
-// be another change, such as of the schedule: a webhook, Kueue or retry --in-place also makes the templates differ.
-func isOutdated(cj *batchv1.CronJob, job *input.OwnedJob) bool {
-	return job.Spec != nil && changedAt(cj).After(job.Created) && !equality.Semantic.DeepEqual(job.Spec, &cj.Spec.JobTemplate.Spec.Template.Spec)
 }
 
 // runOf returns the run of a Job, nil if it is unknown.
@@ -203,12 +189,12 @@ func completion(message string) (job string, condition batchv1.JobConditionType)
 }
 
 // decideByRuns sets the state of a CronJob whose Jobs hinder it, or one another.
-func decideByRuns(r *explain.CronJobReport) {
+func decideByRuns(r *explain.CronJobReport, plan plan) {
 	if r.State != explain.CronJobScheduled {
 		return
 	}
 	policy := batchv1.ConcurrencyPolicy(r.ConcurrencyPolicy)
-	stuck := r.Oldest != nil && (r.Oldest.State == explain.OwnedStalled || r.Oldest.State == explain.OwnedSuspended)
+	stuck := r.Oldest != nil && (r.Oldest.State == explain.OwnedStalled || r.Oldest.State == explain.OwnedSuspended || r.Oldest.State == explain.OwnedRunning && plan.hasStartSince(r.Oldest.Since, r.ObservedAt.Time))
 	switch {
 	case policy == batchv1.ForbidConcurrent && stuck && slices.Contains(r.Active, r.Oldest.Name):
 		r.State = explain.CronJobOverlap

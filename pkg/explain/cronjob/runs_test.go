@@ -169,6 +169,7 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 			first:   "CronJob backup starts no Job (Forbid): its Job backup-1 is stalled for 3h: image registry.example/sync:relase-7 of container sync cannot be pulled.",
 			command: "kubectl batchjob why backup-1 -n ns",
 		},
+		"a Job runs past the next start": {change: active(batchv1.ForbidConcurrent, "a"), jobs: []run{jobNamed("a", 33*time.Hour, nil)}, state: explain.CronJobOverlap, first: "starts no Job (Forbid): its Job a has been running for 1d9h"},
 		"the cause is too long for the sentence": {
 			jobs:  []run{jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeFailed, "container upload-to-the-other-region exited with code 1: host name minio.minio.svc.cluster.local could not be resolved"))},
 			state: explain.CronJobScheduled, first: "Job backup-1 failed 8h59m ago: container upload-to-the-other-region exited with code 1: host name minio.minio.svc.cluster.local could not be resolved.",
@@ -217,7 +218,7 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 			state:   explain.CronJobMissedStart,
 			first:   "CronJob backup has started no Job since 10:25:00 UTC (1h35m ago) and missed 3 starts: no Job was created within startingDeadlineSeconds (9s).",
 			notes:   "startingDeadlineSeconds (9s) is so short that starts may be missed.",
-			command: "kubectl create job backup-missed --from=cronjob/backup -n ns",
+			command: `kubectl patch cronjob backup --type merge -p '{"spec":{"startingDeadlineSeconds":600}}' -n ns`,
 		},
 		"a short deadline": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.StartingDeadlineSeconds = ptr.To[int64](5) }, state: explain.CronJobScheduled,

@@ -4,6 +4,7 @@ package jobset
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -47,10 +48,10 @@ func Explain(in input.JobSet, reports []explain.Report) explain.JobSetReport {
 		r.Dropped = in.Dropped
 		own, held := ownReports(&in, reports), heldItself(&in)
 		decide(&r, &in, held != nil, runsOf(own, in.Now))
-		if r.State == explain.JobSetRunning {
+		if r.State == explain.JobSetRunning && (r.Job == nil || r.Job.State != explain.OwnedFailed) && !slices.ContainsFunc(own, (*explain.Report).IsDeleting) {
 			findMissing(&r, &in, own)
 		}
-		if hasEnded(&r) && in.Now.Sub(r.Since.Time) >= patience {
+		if hasEnded := r.State == explain.JobSetCompleted || r.State == explain.JobSetFailed; hasEnded && !r.Since.IsZero() && r.ManagedBy == "" && in.Now.Sub(r.Since.Time) >= patience {
 			r.StillRun, r.TTLSeconds = stillRun(own), in.JobSet.Spec.TTLSeconds
 		}
 		if r.State == explain.JobSetSuspended {
@@ -107,16 +108,10 @@ func runsOf(reports []*explain.Report, now time.Time) (runs []explain.OwnedRun) 
 	return runs
 }
 
-// hasEnded reports whether the JobSet has ended, at a known time, and whether the JobSet controller runs it.
-func hasEnded(r *explain.JobSetReport) bool {
-	return (r.State == explain.JobSetCompleted || r.State == explain.JobSetFailed) && !r.Since.IsZero() && r.ManagedBy == ""
-}
-
 // stillRun returns the Jobs of a JobSet that has ended of which pods run, and that are not being deleted.
 func stillRun(reports []*explain.Report) (names []string) {
 	for _, r := range reports {
-		isDeleted := slices.ContainsFunc(r.Problems, func(p explain.Problem) bool { return p.Kind == explain.ProblemDeleting })
-		if r.Job.Finished == nil && !isDeleted && ptr.Deref(r.Counts.ActivePods, r.Counts.Active) > 0 {
+		if r.Job.Finished == nil && !r.IsDeleting() && ptr.Deref(r.Counts.ActivePods, r.Counts.Active) > 0 {
 			names = append(names, r.Job.Name)
 		}
 	}
@@ -381,7 +376,7 @@ func adviceOnSuspended(r *explain.JobSetReport) []explain.Advice {
 	case r.Held != nil:
 		return one(wording.Insert(r.Held.Hold.Advice(), "{recreate}", "create the JobSet again"), kubectl(r, "describe %s %s", kueue.Workloads, explain.ShellWord(r.Held.Hold.Workload)))
 	case r.Queue != "":
-		return one(words.AwaitQueue(r.Queue), kubectl(r, "get workloads.kueue.x-k8s.io"))
+		return one(fmt.Sprintf(words.AwaitQueue, r.Queue), kubectl(r, "get workloads.kueue.x-k8s.io"))
 	}
 	return one(words.ResumeJobSet, kubectl(r, `patch jobset %s --type merge -p '{"spec":{"suspend":false}}'`, explain.ShellWord(r.Name)))
 }
@@ -425,10 +420,12 @@ func adviceOnMissing(r *explain.JobSetReport) []explain.Advice {
 	case noJobs && r.BadService != "":
 		return one(words.RenameJobSet, spec)
 	case noJobs && r.ManagedBy != "":
-		return one(words.CheckOtherController(r.ManagedBy), spec)
+		return one(fmt.Sprintf(words.CheckOtherController, r.ManagedBy), spec)
 	case noJobs && r.Untouched:
 		return append(one(words.CheckJobSetController, "kubectl get pods -n jobset-system"), readLog()...)
-	case refused, noJobs:
+	case refused:
+		return one(words.ResolveRefusal, kubectl(r, "describe jobset %s", name))
+	case noJobs:
 		return one(words.ReadEventsOfJobSet, kubectl(r, "describe jobset %s", name))
 	}
 	return nil

@@ -137,7 +137,7 @@ var demands = [][]demand{
 	{needs(`runtime ?class`, "a runtimeClassName that it allows")},
 	{forbids(`(?:must not|may not|cannot|not allowed to|should not)[^.;]*\btolerations?\b`, "the tolerations that the message names"), needs(`(?:must|have to|require\w*|needs?|missing)[^.;]*\btolerations?\b`, "the toleration that the message names"), forbids(`\btolerations? `, "the tolerations that the message names")},
 	{forbids(`\b(node affinity|nodeSelector|nodeName)\b.*(?:prohibited|cannot be used|not allowed)`, "{1}")},
-	{needs(`activeDeadlineSeconds`, "activeDeadlineSeconds")},
+	{needs(`\b(activeDeadlineSeconds|ttlSecondsAfterFinished|backoffLimit)\b`, "{1}")},
 }
 
 // fieldPath matches the path of a field in a message: where a rule of Kyverno failed, in an expression of CEL, or before why it is invalid.

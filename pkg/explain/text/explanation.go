@@ -159,7 +159,7 @@ func (v *view) podTable() {
 	v.page.omitted(int64(v.report.PodsOmitted), "pod", "pods")
 	isFailed := func(p pod) bool { return p.Phase == string(corev1.PodFailed) }
 	if job := &v.report.Job; job.TTLSecondsAfterFinished != nil && job.Finished == nil && slices.ContainsFunc(v.report.Pods, isFailed) {
-		v.page.Para(indentSection, indentSection, layout.Text(layout.Muted, words.KeptUntilTTL(*job.TTLSecondsAfterFinished)))
+		v.page.Para(indentSection, indentSection, layout.Text(layout.Muted, "Failed pods stay until "+wording.Seconds(int64(*job.TTLSecondsAfterFinished))+" after the end of the Job: its ttlSecondsAfterFinished counts from then"))
 	}
 }
 

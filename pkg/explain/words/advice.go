@@ -21,7 +21,6 @@ const (
 	SetCompletions      = "to have failed pods replaced until enough have succeeded, {recreate} with completions: without it, no pod is created after the first success"
 	RaiseOn             = "if the command no longer runs, continue what it began"
 	AvoidPreemption     = "to avoid preemption, give its pods a higher priority (priorityClassName), or the cluster more room"
-	IgnoreDisruptionsOf = IgnoreDisruptions + ", of the next Job, as that of this one cannot be changed"
 	IgnoreDisruptions   = "to keep disruptions from counting, add a podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget"
 	FailAtOnce          = "if a retry cannot fix this failure, fail the Job at once: add a podFailurePolicy rule with action FailJob for its exit code"
 	ReleasePods         = "find the webhooks and policies that change or deny updates of pods, and have them match only CREATE: the finalizer is then removed automatically, and nothing has to run again"
@@ -29,7 +28,7 @@ const (
 	LimitEachIndex      = "to keep the failures of one index from stopping the others, {recreate} with backoffLimitPerIndex: backoffLimit counts the failures of all indexes together"
 	FollowNextLog       = "follow the log of the next run (kubectl batchjob logs --follow): it may show what takes long, and the log of this run is gone with its pods"
 	GiveMoreTime        = "give the Job more time (activeDeadlineSeconds)"
-	GiveMoreTimeOrPods  = GiveMoreTime + ", or run more pods at once (parallelism)"
+	OrMorePods          = ", or run more pods at once (parallelism)"
 	AwaitScaleUp        = "wait for the node that the autoscaler adds; if it becomes ready and the pod stays, its labels, taints or free resources do not fit the pod"
 	StartBeforeDeadline = "resolve what kept its pods from starting; activeDeadlineSeconds also counts while they wait"
 	MakeRepeatable      = "have the program start over after a failed attempt, or allow no retries, which fail on what the first one left: {recreate} with backoffLimit 0"
@@ -41,6 +40,7 @@ const (
 	DeleteByHand        = "delete it, with its pods, if nobody needs it"
 	SetTTL              = "to have it deleted an hour after its end, set ttlSecondsAfterFinished, which can be set at any time"
 	LeaveToArgoCD       = "remove ttlSecondsAfterFinished: Argo CD waits for a hook that is deleted before it has seen its end; its hook-delete-policy deletes hooks"
+	KeepForHelm         = "leave out ttlSecondsAfterFinished, or make it longer than Helm waits (--wait-for-jobs, or for a hook), which may report success once the failed Job is deleted; bundle saves now what there is about it"
 	ReadAllLogs         = "read the logs of all failed pods"
 	ReadLogsOfFailed    = "read the logs of the failed pods"
 	ReadWholeLog        = "read the whole log"
@@ -90,12 +90,16 @@ const (
 
 // Formats of advice with names.
 const (
+	CreateRunning        = "take suspend: true out of spec.jobTemplate of CronJob %s: otherwise, it creates each Job suspended"
 	ResumeAfter          = "find out why %[1]s suspended the Job: it may resume it by itself, and may suspend it again if you do"
 	ToChange             = "to change its template, " // begins advice on what the Job comes from, if its cause may be elsewhere
 	changeCronJob        = "change spec.jobTemplate of CronJob %s: its next Job has it"
 	CorrectImageOf       = "to run another image, correct spec.jobTemplate of CronJob %s, and delete this Job, which keeps its pod template"
-	ChangeOwner          = "change %s %s, not this Job: its controller creates the Job"
 	ReplaceLater         = "if pod %s failed because pod %s was still terminating, {recreate} with podReplacementPolicy Failed: a pod is then replaced only after it has ended"
+	CorrectImageName     = "{recreate} with the correct name of the image"
+	EndWithFailed        = "have %s end, too, when container %s fails; activeDeadlineSeconds ends such a pod, and can be set while the Job runs"
+	RaiseMemoryLimits    = "raise the memory limits of containers %s, or make them use less memory"
+	Checkpoint           = "index %d lost %d pods, and each starts over: save checkpoints, so that the next pod continues where the last one was"
 	Unpin                = "{recreate} without nodeName %s, which pins its pods to that node whatever happens to it"
 	GiveJobsMoreTime     = "{recreate} with an activeDeadlineSeconds above %d, or have it do its work in less time"
 	FindOtherUser        = "find out whether a pod on another node uses claim %s: with access mode ReadWriteOnce, one node at a time can mount it; otherwise check the CSI driver of its volume"
@@ -122,9 +126,12 @@ const (
 	FixStart             = "if its pods start on other nodes, see what the container runtime logs on this one; otherwise correct command, volumeMounts or securityContext of container %s, whichever the message is about"
 )
 
-// CorrectImageName returns advice on an image whose name is invalid.
-func CorrectImageName(image string) string {
-	return wording.Join(": ", "{recreate} with the correct name of the image", meaning.NameFault(image))
+// ChangeOwner returns the advice to change the owner of a Job.
+func ChangeOwner(o *explain.Owner) string {
+	if o.Kind == "JobSet" {
+		return fmt.Sprintf("change the manifest of JobSet %s, and create the JobSet again: its templates cannot be changed", o.Name)
+	}
+	return fmt.Sprintf("change %s %s, not this Job: its controller creates the Job", o.Kind, o.Name)
 }
 
 // Tolerate returns advice on pods that a NoExecute taint ends again and again; pinned is the nodeName of the pod template, or "".
@@ -170,11 +177,6 @@ var sidecarName = lazyregexp.New(`(?i)proxy|sidecar|agent|logs?\b|logg|fluent|ve
 
 // IsSidecarName reports whether a container of this name most likely serves the others of its pod.
 func IsSidecarName(name string) bool { return sidecarName.MatchString(name) }
-
-// EndWithFailed returns advice on containers that keep running after another one, which may have to do with them, has failed.
-func EndWithFailed(running []string, failed string) string {
-	return fmt.Sprintf("have %s end, too, when container %s fails; activeDeadlineSeconds ends such a pod, and can be set while the Job runs", ContainersText(running), failed)
-}
 
 // helper is a well-known container that serves the others of a pod: how its pods do without it, and how it is stopped.
 type helper struct{ without, stop string }
@@ -235,11 +237,6 @@ func MemoryAdvice(container string, limit input.MemoryLimit, ofPod bool) string 
 		return fmt.Sprintf("set a higher memory limit for container %s in the Job's template, or make it use less memory: %s", container, limitOrigin(&limit))
 	}
 	return fmt.Sprintf("raise the memory limit of container %s, which is %s, or make it use less memory", container, limit.Value)
-}
-
-// RaiseMemoryLimits returns advice on several containers that ran out of memory, each with its limit.
-func RaiseMemoryLimits(containers []string) string {
-	return fmt.Sprintf("raise the memory limits of containers %s, or make them use less memory", wording.Enumerate(containers, "and"))
 }
 
 // ExitAdvice returns advice on an exit code with a conventional meaning in shells, "" for other codes.

@@ -89,11 +89,6 @@ func limitOrigin(l *input.MemoryLimit) string {
 	return "the limit of " + l.Value + " was set in the pod, while the template " + template
 }
 
-// InitExitText describes the end of an init container, as the text of a cause.
-func InitExitText(e *cause.Exit) string {
-	return fmt.Sprintf("Init container %s %s", e.Container, cause.ExitText(e.ExitCode, e.Reason))
-}
-
 // AlsoText returns the other containers that failed, as a continuation of a cause's text.
 func AlsoText(others []explain.AlsoFailed) string {
 	texts := make([]string, len(others))
@@ -105,11 +100,6 @@ func AlsoText(others []explain.AlsoFailed) string {
 
 // OnlyItsExit is the meaning of the exit of a container that was stopped after the work of its pod was done.
 const OnlyItsExit = "the work was done, and only this exit code made the pod fail"
-
-// AfterText returns the containers that had succeeded before, as a continuation of a cause's text.
-func AfterText(done []string) string {
-	return " after " + ContainersText(done) + " had succeeded"
-}
 
 // HiddenText returns the text of a cause that a rule hides by matching another container.
 func HiddenText(hidden *explain.Hidden, c *cause.Cause) string {

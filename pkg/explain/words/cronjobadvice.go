@@ -4,6 +4,8 @@ package words
 const (
 	ResumeCronJob       = "resume it; if starts were missed meanwhile, the last of them is made up for at once, unless startingDeadlineSeconds has passed"
 	CheckOverlappingJob = "find out what the Job that is still running does"
+	DeleteHanging       = "if its log shows that it hangs, delete the Job"
+	ThenSkipped         = ": the CronJob then makes up for the last start that was skipped, unless startingDeadlineSeconds has passed"
 	CheckFailingJob     = "find out why the Job fails: the CronJob starts its next Job, with the same template, once its pods have ended"
 	CheckStalledJob     = "resolve what keeps the Job from going on, or delete it: the CronJob then starts its next Job"
 	DeleteOutdated      = "if the CronJob has been corrected since, delete this Job: the next one has the current template"

@@ -13,7 +13,7 @@ import (
 
 // startsText says when the CronJob starts Jobs, in words and with the schedule: */90 as minutes means each hour.
 func startsText(r *explain.CronJobReport) string {
-	schedule := wording.Cut(r.Schedule, maxSchedule)
+	schedule := wording.Join(", ", wording.Cut(r.Schedule, maxSchedule), strings.TrimPrefix(r.TimeZone, "Etc/UTC"))
 	if r.ZoneAssumed {
 		schedule += ", no timeZone: usually UTC"
 	}

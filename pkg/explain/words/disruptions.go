@@ -63,8 +63,3 @@ func RuledText(action string) string {
 		batchv1.PodFailurePolicyActionFailJob:   "failed the Job",
 	}[batchv1.PodFailurePolicyAction(action)], "counted")
 }
-
-// Checkpoint is advice for an index that loses its pods again and again.
-func Checkpoint(d *explain.Disruptions) string {
-	return fmt.Sprintf("index %d lost %d pods, and each starts over: save checkpoints, so that the next pod continues where the last one was", *d.Index, d.IndexPods)
-}

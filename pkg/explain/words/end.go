@@ -209,6 +209,8 @@ func deadlineHeadline(e *explain.End) []string {
 		until = cutShortText(e.CutShort)
 	case e.Looped != "":
 		return loopedText(e, value)
+	case e.Counted > 0:
+		return []string{fmt.Sprintf("its %s, until activeDeadlineSeconds (%s) was over", wording.Plural(e.Counted, "pod failed", "pods failed"), value)}
 	}
 	return []string{fmt.Sprintf("it ran longer than its activeDeadlineSeconds (%s)", value), until}
 }

@@ -125,8 +125,3 @@ func MatchedPodGoneText(pod string, read bool) string {
 	}
 	return fmt.Sprintf("pod %s is gone; the condition's message is the only record of it", pod)
 }
-
-// KeptUntilTTL says when the failed pods of an open Job are deleted.
-func KeptUntilTTL(seconds int32) string {
-	return fmt.Sprintf("Failed pods stay until %s after the end of the Job: its ttlSecondsAfterFinished counts from then", wording.Seconds(int64(seconds)))
-}

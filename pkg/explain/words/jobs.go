@@ -93,11 +93,6 @@ func RestText(f *explain.Family) string {
 	return ""
 }
 
-// InterruptedText returns the verdict on a retry whose creation was interrupted.
-func InterruptedText(root string) string {
-	return "The Job is a retry of " + root + " whose creation was interrupted: it runs nothing, and the next retry replaces it"
-}
-
 // GroupText describes what the Jobs of a group have in common, without the pods and times of a single Job; how describes
 // how their pods failed.
 func GroupText(g *explain.JobGroup, how string) string {

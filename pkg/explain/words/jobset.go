@@ -212,27 +212,20 @@ func DeleteOver(r *explain.JobSetReport, whole bool) string {
 const (
 	UpdateDefinition      = "install a version of JobSet whose definition (CRD) and controller know the field, and create the JobSet again; this command prints the field if the definition has it"
 	ResumeJobSet          = "resume it"
+	AwaitQueue            = "find out why Kueue does not admit it: it resumes the JobSet when queue %s has room; a JobSet that you resume passes by its queue"
+	CheckOtherController  = "check whether controller %s runs, which may create the Jobs in another cluster; with the JobSet controller, there is no managedBy, and it cannot be changed"
 	CheckJobSetController = "check whether the pods of the JobSet controller run, or crash"
 	FindWhoSuspends       = "find out what suspended the Job: the JobSet does not resume it while another manager suspends it"
 	RenameJobSet          = "create the JobSet with another name, or set network.subdomain: the name of a Service has at most 63 lowercase letters, digits and \"-\", no dot, and begins with a letter"
 	CorrectJobSet         = "correct the template in spec.replicatedJobs, and create the JobSet again, as its templates cannot be changed"
 	ReadEventsOfJobSet    = "check its events, and whether the controller of JobSets is running"
+	ResolveRefusal        = "resolve what the message names: the controller of JobSets tries again by itself"
 	ReadLogOfJobSets      = "find the error in the log of the JobSet controller (here as its manifests install it)"
 	ChangeJobSet          = "to change a template in spec.replicatedJobs, create the JobSet again, as its templates cannot be changed"
 	RecreateJobSet        = "once the cause is resolved, create the JobSet again: it does not run again by itself, and its templates cannot be changed"
 	FailToRestart         = "the JobSet restarts its Jobs only when one of them fails, and this one replaces its pods: to have each failed pod restart the JobSet, create it with backoffLimit: 0 in that replicatedJob"
 	AllowRestarts         = RecreateJobSet + "; with failurePolicy.maxRestarts, it starts all its Jobs again after a failure"
 )
-
-// AwaitQueue returns advice on a suspended JobSet with a queue of Kueue.
-func AwaitQueue(queue string) string {
-	return fmt.Sprintf("find out why Kueue does not admit it: it resumes the JobSet when queue %s has room; a JobSet that you resume passes by its queue", queue)
-}
-
-// CheckOtherController returns advice on a JobSet that another controller runs.
-func CheckOtherController(name string) string {
-	return fmt.Sprintf("check whether controller %s runs, which may create the Jobs in another cluster; with the JobSet controller, there is no managedBy, and it cannot be changed", name)
-}
 
 // SetEqualLimit returns advice on a container whose resource needs a limit.
 func SetEqualLimit(u explain.Unlimited) string {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
@@ -16,7 +17,7 @@ import (
 
 // RunOf returns the report on a Job of a CronJob or JobSet in short.
 func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
-	run := explain.OwnedRun{Name: r.Job.Name, State: explain.OwnedRunning, Since: r.Job.Created, Started: r.Job.Started, Finished: r.Job.Finished}
+	run := explain.OwnedRun{Name: r.Job.Name, State: explain.OwnedRunning, Since: r.Job.Created, Started: r.Job.Started, Finished: r.Job.Finished, Deleting: r.IsDeleting()}
 	if p := r.Named(); p != nil {
 		run.Since = cmp.Or(p.Since, run.Since)
 		run.Cause, run.Waits = problemOfRun(p, now)
@@ -31,15 +32,24 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 	case v.Stalled:
 		run.State = explain.OwnedStalled
 	default:
+		for i := range r.Pods {
+			if p := &r.Pods[i]; p.Phase == string(corev1.PodRunning) && p.Started.Before(run.Since) {
+				run.Since = p.Started
+			}
+		}
 		run.FailedPods = r.Counts.Failed + r.Counts.UncountedFailed - r.Counts.StoppedFailures
 		own := lists.First(r.Causes, func(c *explain.Cause) bool { return !c.IsStopped() })
 		if own != nil && run.FailedPods > 0 && run.Cause == "" {
 			run.Cause = LowerFirst(CauseSentence(own))
 		}
 	}
-	if run.Cause != "" {
-		run.Fix = lists.First(r.Advice, func(a *explain.Advice) bool { return (a.Kind == explain.AdviceFix || a.Kind == "") && !a.OfOwner })
+	if isLong := run.State == explain.OwnedRunning && run.Since != nil && now.Sub(run.Since.Time) >= LongRun; run.Cause != "" || isLong {
 		run.Logs = lists.First(r.Advice, func(a *explain.Advice) bool { return a.Kind == explain.AdviceLogs })
+	}
+	if run.Cause != "" {
+		run.Fix = lists.First(r.Advice, func(a *explain.Advice) bool {
+			return (a.Kind == explain.AdviceFix || a.Kind == "") && !a.OfOwner && !a.OfSource
+		})
 	}
 	if run.State == explain.OwnedRunning && run.FailedPods > 0 {
 		run.Limit = r.BackoffLimit
@@ -80,7 +90,7 @@ const roomAtOwner = maxSentence - len("Its Job blocks the CronJob (Forbid): .")
 
 // problemOfRun describes the problem of a Job in a report on its owner, with what has no room in the same sentence.
 func problemOfRun(p *explain.Problem, now time.Time) (cause, aside string) {
-	if p.Kind == explain.ProblemSuspended && p.Suspension.Owner != nil {
+	if p.Kind == explain.ProblemSuspended && p.Suspension.Owner != nil && !p.Suspension.OfTemplate() {
 		return "", "" // The owner is the one whose report this is for.
 	}
 	short := *p

@@ -56,7 +56,9 @@ func endlessNote(p *explain.Problem, _ time.Time) string {
 var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemSuspended: {what: suspendedText, quote: suspendedQuote, note: suspendedNote, state: stateSuspended, plain: true},
 	explain.ProblemNotReconciled: {
-		what: notReconciledText, note: notReconciledNote, group: phrase("no controller works on them"), column: "no controller",
+		what: func(p *explain.Problem, now time.Time) string {
+			return "nothing has run this Job since it was created" + ago(p.Since, now)
+		}, note: notReconciledNote, group: phrase("no controller works on them"), column: "no controller",
 	},
 	explain.ProblemControllerGone:  {what: notRunningText, quote: controllerGoneQuote, group: notRunningText, column: "controller not running"},
 	explain.ProblemCreationRefused: {what: creationRefusedText, quote: refusalQuote, group: creationsRefusedText, brief: refusedBriefly},
@@ -80,7 +82,11 @@ var problems = map[explain.ProblemKind]problemWords{
 		advice: "read its log from before the last restart",
 	},
 	explain.ProblemRestarted: {what: restartedText, quote: crashLoopQuote, note: restartsNote},
-	explain.ProblemPodsLost:  {what: podsLostText, note: podsLostNote},
+	explain.ProblemPodsLost: {what: func(p *explain.Problem, _ time.Time) string {
+		return wording.Plural(p.Count, "pod that the Job created was deleted or evicted, and counts", "pods that the Job created were deleted or evicted, and count") + " neither as failed nor as succeeded"
+	}, note: func(p *explain.Problem, _ time.Time) string {
+		return "a rule with action Ignore may have matched " + wording.Form(p.Count, "it", "them") + ", and a back-off may delay new pods"
+	}},
 	explain.ProblemContainerStopped: {
 		what: containerStoppedText, note: containerStoppedNote, brief: phrase("container stopped"),
 		advice: DeleteHeld + "; if it keeps terminating, restart the container runtime and the kubelet of its node",
@@ -106,8 +112,10 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemTerminatingStuck: {
 		what: terminatingText, column: "a pod does not terminate",
 	},
-	explain.ProblemNodeGone:       {what: terminatingText, column: "node gone"},
-	explain.ProblemFinalizerStuck: {what: finalizerStuckText, note: finalizerStuckNote, column: "pods keep their finalizer"},
+	explain.ProblemNodeGone: {what: terminatingText, column: "node gone"},
+	explain.ProblemFinalizerStuck: {what: finalizerStuckText, note: func(p *explain.Problem, _ time.Time) string {
+		return ControllerWord(p.Controller) + " has not removed it; a webhook or policy on updates of pods is the usual reason"
+	}, column: "pods keep their finalizer"},
 	explain.ProblemForeignFinalizer: {
 		what: foreignFinalizerText, note: phrase("the Job does not wait for this"),
 		advice: "find out who owns the finalizer, and why it has not been removed",
@@ -192,10 +200,6 @@ func ProblemReason(p *explain.Problem) string {
 	return string(p.Kind)
 }
 
-func notReconciledText(p *explain.Problem, now time.Time) string {
-	return "nothing has run this Job since it was created" + ago(p.Since, now)
-}
-
 func notReconciledNote(p *explain.Problem, _ time.Time) string {
 	if p.Controller == "" {
 		return "kube-controller-manager does not seem to be running, or its Job controller is disabled"
@@ -255,10 +259,6 @@ func finalizerStuckText(p *explain.Problem, _ time.Time) string {
 		wording.Plural(p.Count, "ended pod of the Job still has", "ended pods of the Job still have"), wording.Form(p.Count, "it", "they"))
 }
 
-func finalizerStuckNote(p *explain.Problem, _ time.Time) string {
-	return ControllerWord(p.Controller) + " has not removed it; a webhook or policy on updates of pods is the usual reason"
-}
-
 func foreignFinalizerText(p *explain.Problem, _ time.Time) string {
 	owner := "another controller"
 	if len(p.Deletion.Finalizers) == 1 && FinalizerOwner(p.Deletion.Finalizers[0]) != "" {
@@ -282,14 +282,6 @@ func noPodGroupText(p *explain.Problem, _ time.Time) string {
 		who = ControllerWord(p.Controller)
 	}
 	return fmt.Sprintf("no pods are created, because the Job requests workload-aware scheduling (%s), which %s does not support", p.Asked, who)
-}
-
-func podsLostText(p *explain.Problem, _ time.Time) string {
-	return wording.Plural(p.Count, "pod that the Job created was deleted or evicted, and counts", "pods that the Job created were deleted or evicted, and count") + " neither as failed nor as succeeded"
-}
-
-func podsLostNote(p *explain.Problem, _ time.Time) string {
-	return "a rule with action Ignore may have matched " + wording.Form(p.Count, "it", "them") + ", and a back-off may delay new pods"
 }
 
 func terminatingText(p *explain.Problem, _ time.Time) string {
@@ -382,20 +374,12 @@ func RestartedText(e *cause.Exit, restarts int32) string {
 	return "exit " + e.Code() + ", restarted " + wording.Plural(restarts, "time", "times")
 }
 
-// DamagedIndexesText returns the number of damaged parts in the stored lists of indexes.
-func DamagedIndexesText(n int32) string {
-	return fmt.Sprintf("%s of a list of indexes cannot be read", wording.Plural(n, "part", "parts"))
-}
-
-// CountKeptText describes a status whose succeeded and completedIndexes differ.
-func CountKeptText(succeeded, completed int32) string {
-	return fmt.Sprintf("succeeded says %s, and %s are complete", wording.Thousands(succeeded), wording.Count(completed, "indexes"))
-}
-
-// TooManySucceededText describes a status whose succeeded exceeds completions.
-func TooManySucceededText(succeeded, completions int32) string {
-	return fmt.Sprintf("%s succeeded, and completions asks for %s", wording.Count(succeeded, "pods"), wording.Thousands(completions))
-}
+// Formats of what a status does not agree about.
+const (
+	DamagedIndexes   = "%s of a list of indexes cannot be read"
+	CountKept        = "succeeded says %s, and %s are complete"
+	TooManySucceeded = "%s succeeded, and completions asks for %s"
+)
 
 // probeLoopText describes a container that the kubelet kills repeatedly because a probe fails.
 func probeLoopText(p *explain.Problem) string {

@@ -22,6 +22,8 @@ func suspendedText(p *explain.Problem, now time.Time) string {
 		return "Kueue keeps the Job suspended"
 	case p.Suspension.OwnerRuns:
 		return fmt.Sprintf("Kueue suspended the Job (spec.suspend, set by %s), although its owner %s %s is not suspended", p.Suspension.Manager, p.Suspension.Owner.Kind, p.Suspension.Owner.Name)
+	case p.Suspension.OfTemplate():
+		return fmt.Sprintf("CronJob %s creates its Jobs suspended (spec.suspend in spec.jobTemplate)", p.Suspension.Owner.Name)
 	case p.Suspension.Owner != nil:
 		return fmt.Sprintf("the Job is suspended (%s), which its owner %s %s controls", wording.Join(", set by ", "spec.suspend", p.Suspension.Manager), p.Suspension.Owner.Kind, p.Suspension.Owner.Name)
 	case p.Suspension.Manager != "":

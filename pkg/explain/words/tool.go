@@ -108,6 +108,8 @@ func toolRun(t *explain.Tool) string {
 	switch only := t.OnlyAt; {
 	case t.Source != "":
 		return string(t.Name) + " creates it again"
+	case t.After() == "PostDelete":
+		return "the deletion of its Application, which waits for it"
 	case t.Name == explain.ToolArgoCD:
 		return "the next sync"
 	case t.Name == explain.ToolFlux:
@@ -125,6 +127,9 @@ func toolRun(t *explain.Tool) string {
 	}
 	return "helm upgrade --install"
 }
+
+// asInstalled says why no change of the chart helps a hook of a deletion.
+const asInstalled = "a change of the chart only serves later installations: " + uninstall + " runs the hook of the release as it was installed"
 
 // atInstall returns what runs a hook of Helm that runs only at helm install again, "" for other Jobs: the release exists by then, even if
 // its installation failed, and an upgrade does not run such a hook.
@@ -160,14 +165,18 @@ func sourceOf(t *explain.Tool) string {
 	return "the source of its " + whole(t)
 }
 
-// ChangeSource returns the advice to change the source of a Job that a tool creates.
-func ChangeSource(t *explain.Tool) string {
-	change := fmt.Sprintf("change %s, not this Job", sourceOf(t))
+// ChangeSource returns the advice to change the source of a Job that a tool creates; to says what for, or is "".
+func ChangeSource(to string, t *explain.Tool) string {
+	change := fmt.Sprintf("%schange %s, not this Job", to, sourceOf(t))
 	switch again := atInstall(t); {
 	case again != "":
 		return change + ", and " + again
+	case toolRun(t) == uninstall && t.Stays:
+		return asInstalled + "; delete this Job before you run it again, as its helm.sh/hook-delete-policy has Helm keep it"
 	case toolRun(t) == uninstall:
-		return fmt.Sprintf("%s, which only serves later installations: %s runs the hook of the release as it was installed", change, uninstall)
+		return asInstalled
+	case t.OnlyAt("test"):
+		return change + ", and run helm upgrade before helm test, which creates the hook again"
 	case t.IsHook():
 		return fmt.Sprintf("%s: %s creates the hook again at %s", change, t.Name, toolRun(t))
 	case t.Runs:
@@ -218,18 +227,24 @@ func ChangeCronJob(o *explain.Owner, t *explain.Tool, ended, certain bool) strin
 	return text
 }
 
-// SkipHook returns the advice to uninstall a release of Helm without a hook that cannot run, "" for other hooks.
+// SkipHook returns the advice to uninstall a release of Helm without a hook that cannot run, "" for other hooks: Helm removes the release
+// before it runs a post-delete hook.
 func SkipHook(t *explain.Tool) string {
-	if t == nil || t.Name != explain.ToolHelm || toolRun(t) != uninstall {
+	if t == nil || t.Name != explain.ToolHelm || toolRun(t) != uninstall || t.OnlyAt("post-delete") {
 		return ""
 	}
 	return fmt.Sprintf("to uninstall %s without this hook, run %s --no-hooks: nothing then cleans up what the hook would have", wording.Join(" ", "the release", t.Release), uninstall)
 }
 
-// RunToolAgain returns the advice to have the tool create a failed Job again, a hook or that of a run.
+// RunToolAgain returns the advice to have the tool create a failed Job again: a hook, that of a run, or one that it keeps in the cluster.
 func RunToolAgain(t *explain.Tool) string {
 	fixed := "after fixing the cause (what the Job has comes from " + sourceOf(t) + "), "
+	if toolRun(t) == uninstall {
+		fixed = "after fixing the cause outside of the Job (" + asInstalled + "), "
+	}
 	switch {
+	case t.Keeps(), t.After() == "PostDelete":
+		return fixed + fmt.Sprintf("delete this Job: %s creates it again at %s", t.Name, toolRun(t))
 	case t.Runs:
 		return fmt.Sprintf("after fixing the cause, have %s start a new run: it does not wait for a copy of this Job", t.Name)
 	case t.Name == explain.ToolHelm && slices.Equal(t.Hooks, []string{"post-delete"}):
@@ -298,7 +313,8 @@ func recreate(o *explain.Owner, t *explain.Tool) string {
 	case t == nil:
 		return "recreate the Job"
 	case t.Name == explain.ToolHelm:
-		return "have " + wording.Join(" of release ", "the chart", t.Release) + " create the Job"
+		later := map[bool]string{true: "for later installations, "}[toolRun(t) == uninstall]
+		return later + "have " + wording.Join(" of release ", "the chart", t.Release) + " create the Job"
 	}
 	return "have " + cmp.Or(wording.Join(" ", t.Kind, t.Release), string(t.Name)) + " create the Job"
 }

@@ -29,4 +29,5 @@ func TestCommandOfARareMomentIsAdvisedOnlyForHooksWithoutOthers(t *testing.T) {
 		}
 		assert.Contains(t, words.RunToolAgain(tool), "run "+command+" again", hooks)
 	}
+	assert.Contains(t, words.RunToolAgain(&explain.Tool{Name: explain.ToolArgoCD}), "delete this Job: Argo CD creates it again at the next sync")
 }

@@ -168,7 +168,7 @@ func answer(a *Answer) []string {
 		a.Notes = nonEmpty(stays[a.Stay], earlierJobText(a), LateJobText(a.Late, a.Due, a.Now))
 		return append(clauses, a.Notes...)
 	case a.RetryOf != "":
-		return []string{InterruptedText(a.RetryOf)}
+		return []string{"The Job is a retry of " + a.RetryOf + " whose creation was interrupted: it runs nothing, and the next retry replaces it"}
 	case a.Blocker != nil:
 		return append(blockedClauses(a.Blocker, a.Now), ProblemNote(a.Blocker))
 	case a.Deleting:

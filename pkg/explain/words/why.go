@@ -45,11 +45,6 @@ func Why(o *explain.Outline, now time.Time, width int) string {
 	return ""
 }
 
-// PodsWait returns the number of pods that cannot be created, and the reason.
-func PodsWait(count int32, reason string) string {
-	return wording.Join(": ", wording.Plural(count, "pod waits", "pods wait"), reason)
-}
-
 // WhyFailed returns the most frequent cause in at most width characters, with the next retry, the other cause, or the
 // message if they fit. If now is zero, it omits the next retry.
 func WhyFailed(w *explain.Why, now time.Time, width int) string {

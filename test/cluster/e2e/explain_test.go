@@ -169,7 +169,7 @@ func TestDeadlineIsExplained(t *testing.T) {
 	apply(t, ns, "failures/deadline.yaml")
 	finished(t, ns, "simulation")
 	text := strings.Join(strings.Fields(explainFailure(t, ns, "simulation")), " ")
-	for _, part := range []string{"it ran longer than its activeDeadlineSeconds (5s)", "2 pods were stopped when activeDeadlineSeconds", "give the Job more time (activeDeadlineSeconds)"} {
+	for _, part := range []string{"it ran longer than its activeDeadlineSeconds (5s)", "2 pods were stopped when activeDeadlineSeconds", "with an activeDeadlineSeconds above 5"} {
 		assert.Contains(t, strings.ToLower(text), strings.ToLower(part), part, text)
 	}
 	if out := kubectlBatchjob(t, "wait", "simulation", "--kubeconfig", kubeconfig, "-n", ns); out.Code != 3 || !strings.Contains(out.Out, "DeadlineExceeded") {

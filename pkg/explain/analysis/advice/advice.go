@@ -83,7 +83,9 @@ func onDeletionLater(in *facts.Facts) []explain.Advice {
 	switch {
 	case t.IsHook() && t.Name == explain.ToolArgoCD && in.Spec.TTLSecondsAfterFinished != nil:
 		return advise(words.LeaveToArgoCD, "")
-	case facts.IsCreatedAgain(in), facts.IsKept(in):
+	case t != nil && t.Name == explain.ToolHelm && in.Spec.TTLSecondsAfterFinished != nil && in.Decision.Outcome == reconcile.OutcomeFailed:
+		return advise(words.KeepForHelm, kubectl(in.Job, "batchjob bundle %s", jobWord(in.Job)))
+	case facts.IsCreatedAgain(in), in.Spec.TTLSecondsAfterFinished != nil && in.Finished() && t.Keeps():
 		return advise(words.LeaveOutTTL(t), "")
 	case stay == explain.StayFixed:
 		return advise(words.ReplaceTemplate(t), "")

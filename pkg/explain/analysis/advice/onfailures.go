@@ -19,6 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // preempted is the DisruptionTarget reason of a pod that was preempted.
@@ -181,7 +182,7 @@ func onMemory(in *facts.Facts, killed []*input.Container) (out []explain.Advice)
 		out = append(out, advise(memoryAdvice(in, c), "")...)
 	}
 	if len(limits) == len(killed) {
-		return advise(words.RaiseMemoryLimits(limits), "")
+		return advise(fmt.Sprintf(words.RaiseMemoryLimits, wording.Enumerate(limits, "and")), "")
 	}
 	return out
 }
@@ -281,7 +282,7 @@ func onCronJob(in *facts.Facts, o *explain.Owner, advised []explain.Advice) []ex
 	case fix.Elsewhere:
 		out = advise(words.DeleteKeptJob, kubectl(in.Job, "delete job %s", jobWord(in.Job)))
 	default:
-		out = advise(words.ChangeCronJob(o, facts.ToolOfCronJob(in.Job), in.Finished(), fix.OfTemplate), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+		out = advise(words.ChangeCronJob(o, facts.ToolIn(in.Job, in.Job.Spec.Template.Labels), in.Finished(), fix.OfTemplate), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
 	}
 	out[0].OfOwner = true
 	return out
@@ -355,19 +356,19 @@ func onDeadline(in *facts.Facts, end *explain.End) []explain.Advice {
 	if o := end.Outlived; o != nil {
 		return endWithMain(in, o.Running, o.Ended, o.Exit != nil && o.Exit.ExitCode != 0)
 	}
-	if end.Looped != "" {
+	switch {
+	case end.Counted > 0: // More time does not help.
+		return nil
+	case end.Looped != "":
 		return advise(words.KeepLoggingPods, "")
 	}
 	text := words.GiveMoreTime
-	if n := ptr.Deref(in.Spec.Completions, 1); n > 1 && jobspec.Parallelism(in.Spec) < n {
-		text = words.GiveMoreTimeOrPods
-	}
-	if o := facts.OwnerOf(in.Job); o != nil && in.Spec.ActiveDeadlineSeconds != nil {
-		text = fmt.Sprintf(words.GiveJobsMoreTime, *in.Spec.ActiveDeadlineSeconds)
-	}
 	var longer *explain.Policies
-	if in.Spec.ActiveDeadlineSeconds != nil {
-		longer = &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *in.Spec.ActiveDeadlineSeconds)}
+	if seconds := in.Spec.ActiveDeadlineSeconds; seconds != nil {
+		text, longer = fmt.Sprintf(words.GiveJobsMoreTime, *seconds), &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *seconds)}
+	}
+	if n := ptr.Deref(in.Spec.Completions, 1); n > 1 && jobspec.Parallelism(in.Spec) < n {
+		text += words.OrMorePods
 	}
 	out := append(proposeFix(in, text, longer), changeSource(in, "")...)
 	if in.PodsRead && len(in.Pods) == 0 {

@@ -103,7 +103,7 @@ func endWithMain(in *facts.Facts, running []string, main string, failed bool) (o
 			return out
 		}
 	case failed && !slices.ContainsFunc(running, words.IsSidecarName):
-		return advise(words.EndWithFailed(running, main), "")
+		return advise(fmt.Sprintf(words.EndWithFailed, words.ContainersText(running), main), "")
 	}
 	return append(out, advise(words.EndWithMain(running, main), "")...)
 }
@@ -228,9 +228,8 @@ func onDisrupted(in *facts.Facts, end *meaning.Ending, pods int32) []explain.Adv
 		return advise(words.Tolerate(""), showTaints)
 	case pinned != "":
 		return advise(fmt.Sprintf(words.Unpin, pinned), "kubectl describe node "+shellWord(pinned))
-	}
-	if !in.Finished() {
-		return proposeFix(in, words.IgnoreDisruptionsOf, nil)
+	case !in.Finished(): // The policy of this Job cannot be changed.
+		return nil
 	}
 	return proposeFix(in, words.IgnoreDisruptions, ignoringDisruptions(in))
 }
@@ -290,7 +289,7 @@ func onDisruptions(in *facts.Facts, d *explain.Disruptions) (out []explain.Advic
 		}
 	}
 	if d.IndexPods >= checkpointPods && d.LostSeconds >= checkpointSeconds {
-		out = append(out, advise(words.Checkpoint(d), "")...)
+		out = append(out, advise(fmt.Sprintf(words.Checkpoint, *d.Index, d.IndexPods), "")...)
 	}
 	return out
 }

@@ -36,9 +36,13 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemFinalizerStuck: func(_ *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice {
 		return advise(words.ReleasePods, "kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations")
 	},
-	explain.ProblemSuspended:         onSuspended,
-	explain.ProblemNoParallelism:     onNoParallelism,
-	explain.ProblemNoPodGroup:        onNoPodGroup,
+	explain.ProblemSuspended: onSuspended,
+	explain.ProblemNoParallelism: func(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice {
+		return advise(words.RaiseParallelism, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"parallelism":1}}'`, jobWord(in.Job)))
+	},
+	explain.ProblemNoPodGroup: func(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice { // The fields are immutable.
+		return advise(words.ForgoPodGroup(in.Spec.Scheduling != nil), "")
+	},
 	explain.ProblemCreationRefused:   onRefusal,
 	explain.ProblemContainerFailed:   onEndedContainer,
 	explain.ProblemContainerEnded:    onEndedContainer,
@@ -48,20 +52,22 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemSidecarNotStarted: onContainerLog,
 	explain.ProblemNodeGone:          onNode,
 	explain.ProblemDeleting:          onDeletion,
-	explain.ProblemInvalidRuleNames:  onRuleNames,
-	explain.ProblemUnschedulable:     onUnschedulable,
-	explain.ProblemSchedulingGated:   onGated,
-	explain.ProblemContainerConfig:   onUnstartable,
-	explain.ProblemProcessOOMKilled:  onProcessOOMKilled,
-	explain.ProblemErrorRepeated:     onErrorInOutput,
-	explain.ProblemErrorHidden:       onErrorInOutput,
-	explain.ProblemWaits:             onWaits,
-	explain.ProblemSilent:            onSilent,
-	explain.ProblemCrashLoop:         onPod("logs %s"),
-	explain.ProblemRestarted:         onRestarted,
-	explain.ProblemContainerStopped:  onPod("delete pod %s"),
-	explain.ProblemTerminatingStuck:  onUnended,
-	explain.ProblemForeignFinalizer:  onPod("get pod %s -o jsonpath='{.metadata.finalizers}'"),
+	explain.ProblemInvalidRuleNames: func(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice {
+		return advise(words.FixRuleNames, fmt.Sprintf("kubectl get job %s -n %s -o yaml | kubectl batchjob lint -f -", jobWord(in.Job), shellWord(in.Job.Namespace)))
+	},
+	explain.ProblemUnschedulable:    onUnschedulable,
+	explain.ProblemSchedulingGated:  onGated,
+	explain.ProblemContainerConfig:  onUnstartable,
+	explain.ProblemProcessOOMKilled: onProcessOOMKilled,
+	explain.ProblemErrorRepeated:    onErrorInOutput,
+	explain.ProblemErrorHidden:      onErrorInOutput,
+	explain.ProblemWaits:            onWaits,
+	explain.ProblemSilent:           onSilent,
+	explain.ProblemCrashLoop:        onPod("logs %s"),
+	explain.ProblemRestarted:        onRestarted,
+	explain.ProblemContainerStopped: onPod("delete pod %s"),
+	explain.ProblemTerminatingStuck: onUnended,
+	explain.ProblemForeignFinalizer: onPod("get pod %s -o jsonpath='{.metadata.finalizers}'"),
 }
 
 // onProblems returns advice on the current problems of the Job.
@@ -158,9 +164,9 @@ func loopRemedy(in *facts.Facts, p *explain.Problem) (none meaning.Remedy) {
 func changeSource(in *facts.Facts, to string) []explain.Advice {
 	var out []explain.Advice
 	if t := facts.ToolOf(in.Job); t != nil {
-		out = advise(to+words.ChangeSource(t), "")
+		out = advise(words.ChangeSource(to, t), "")
 	} else if o := in.ManagingOwner(); o != nil {
-		out = advise(to+fmt.Sprintf(words.ChangeOwner, o.Kind, o.Name),
+		out = advise(to+words.ChangeOwner(o),
 			kubectl(in.Job, "get %s %s -o yaml", strings.ToLower(shellWord(o.Kind)), shellWord(o.Name)))
 	}
 	for i := range out {
@@ -300,7 +306,7 @@ func startAdvice(p *explain.Problem) string {
 	case p.Run.Ending != nil:
 		return p.Run.Ending.Advice(p.Run.ProbeMessage)
 	case p.Start.Reason == explain.InvalidImageName:
-		return words.CorrectImageName(p.Image)
+		return wording.Join(": ", words.CorrectImageName, meaning.NameFault(p.Image))
 	case p.Start.Trouble.IsUnbound():
 		return (&meaning.Unfit{Kind: meaning.UnfitClaimUnbound, Name: p.Start.Trouble.Name}).Advice(p.Start.Claims)
 	case p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1:
@@ -359,6 +365,7 @@ func replaceManagedBy(job *batchv1.Job, managedBy string) string {
 }
 
 func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
+	resume := kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"suspend":false}}'`, jobWord(in.Job))
 	switch {
 	case p.Suspension.Raising:
 		return advise(words.RaiseOn, kubectl(in.Job, "batchjob retry %s --in-place", jobWord(in.Job)))
@@ -370,27 +377,20 @@ func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advic
 		return advise(words.AskKueue, kubectl(in.Job, "get workloads.kueue.x-k8s.io"))
 	case p.Suspension.OwnerRuns:
 		return advise(words.AskKueueAboutOwner, "kubectl get configmap kueue-manager-config -n kueue-system -o yaml")
+	case p.Suspension.OfTemplate():
+		return append(advise(fmt.Sprintf(words.CreateRunning, p.Suspension.Owner.Name), kubectl(in.Job, "edit cronjob %s", shellWord(p.Suspension.Owner.Name))), advise(words.Resume, resume)...)
 	case p.Suspension.Owner != nil:
 		return advise(words.AskOwner, kubectl(in.Job, "get %s %s", strings.ToLower(shellWord(p.Suspension.Owner.Kind)), shellWord(p.Suspension.Owner.Name)))
 	}
 	text := words.Resume
-	if by := p.Suspension.Manager; by != "" && !strings.HasPrefix(by, "kubectl") {
+	if by := p.Suspension.Manager; by != "" && !strings.HasPrefix(by, "kubectl") && facts.ToolOf(in.Job) == nil {
 		text = fmt.Sprintf(words.ResumeAfter, by)
 	}
-	out := advise(text, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"suspend":false}}'`, jobWord(in.Job)))
+	out := advise(text, resume)
 	if t := facts.ToolOf(in.Job); t != nil {
 		out = append(out, advise(words.KeepRunning(t), "")...)
 	}
 	return out
-}
-
-func onNoParallelism(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice {
-	return advise(words.RaiseParallelism, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"parallelism":1}}'`, jobWord(in.Job)))
-}
-
-// onNoPodGroup returns the same advice for all scheduling requests, because their fields are immutable.
-func onNoPodGroup(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice {
-	return advise(words.ForgoPodGroup(in.Spec.Scheduling != nil), "")
 }
 
 func onNode(_ *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
@@ -435,8 +435,4 @@ func onFinalizers(in *facts.Facts, p *explain.Problem, others []string) []explai
 	path := fmt.Sprintf("/metadata/finalizers/%d", slices.Index(p.Deletion.Finalizers, others[0]))
 	patch, _ := json.Marshal([]map[string]string{{"op": "test", "path": path, "value": others[0]}, {"op": "remove", "path": path}})
 	return append(out, advise(words.RemoveFinalizer(others[0]), kubectl(in.Job, "patch job %s --type json -p %s", jobWord(in.Job), shellWord(string(patch))))...)
-}
-
-func onRuleNames(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice {
-	return advise(words.FixRuleNames, fmt.Sprintf("kubectl get job %s -n %s -o yaml | kubectl batchjob lint -f -", jobWord(in.Job), shellWord(in.Job.Namespace)))
 }

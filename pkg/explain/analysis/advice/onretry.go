@@ -40,7 +40,7 @@ func needsRetry(in *facts.Facts, f *explain.Family) bool {
 // toRetry returns advice on running the missing part of a failed Job, or only the missing indexes among those that the report
 // covers.
 func toRetry(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Advice {
-	if t := facts.ToolOf(in.Job); t.IsHook() || t != nil && t.Runs { // A copy would not be the Job that the tool waits for.
+	if t := facts.ToolOf(in.Job); t.IsHook() || t.Keeps() || t != nil && t.Runs { // A copy would not be the Job that the tool waits for.
 		return []explain.Advice{{Kind: explain.AdviceRerun, Text: words.RunToolAgain(t)}}
 	}
 	f, last := v.Family, in.Job.Name
@@ -84,7 +84,7 @@ func missingVariable(in *facts.Facts, f *failures.Failure) string {
 // moreTime returns the flag of retry that doubles the deadline which ended a Job at work, or "".
 func moreTime(in *facts.Facts, e *explain.End) string {
 	seconds := in.Spec.ActiveDeadlineSeconds
-	if e.EndedBy != explain.EndedByDeadline || e.Outlived != nil || e.Looped != "" || seconds == nil {
+	if e.EndedBy != explain.EndedByDeadline || e.Outlived != nil || e.Looped != "" || e.Counted > 0 || seconds == nil {
 		return ""
 	}
 	return fmt.Sprintf(" --active-deadline-seconds %d", 2**seconds)

@@ -37,7 +37,7 @@ func TestParallelismIsAdvisedOnlyIfMorePodsCanRun(t *testing.T) {
 			j.Status.Failed = 1
 		}))
 		r := explaintest.Report(f)
-		explaintest.WantText(t, r, "give the Job more time (activeDeadlineSeconds)")
+		explaintest.WantText(t, r, "recreate the Job with an activeDeadlineSeconds above 20")
 		if tc.more {
 			explaintest.WantText(t, r, "(parallelism)")
 		} else {

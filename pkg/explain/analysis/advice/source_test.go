@@ -65,7 +65,7 @@ func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 		job    *batchv1.Job
 		advice string
 	}{
-		"a hook":              {explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "pre-delete"}), "change the chart or its values, not this Job, which only serves later installations: helm uninstall runs the hook of the release as it was installed"},
+		"a hook":              {explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "pre-delete"}), "a change of the chart only serves later installations: helm uninstall runs the hook of the release as it was installed"},
 		"a part of a release": {explaintest.ToolJob(nil, map[string]string{"meta.helm.sh/release-name": "web"}), "change the chart of release web or its values, not this Job; delete the Job before helm upgrade --install, as its pod template cannot be changed"},
 		"of an Application":   {explaintest.ToolJob(nil, map[string]string{"argocd.argoproj.io/hook": "PostSync"}), "change the source of its Application, not this Job: Argo CD creates the hook again at the next sync"},
 		"of a Kustomization":  {explaintest.ToolJob(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}, nil), "change the source of Kustomization apps, not this Job; delete the Job before the next reconciliation"},
@@ -86,7 +86,7 @@ func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 			texts, commands = append(texts, a.Text), append(commands, a.Command)
 		}
 		copies := strings.Contains(strings.Join(commands, "\n"), "batchjob retry")
-		if !strings.Contains(strings.Join(texts, "\n"), "to run another image, "+tc.advice) && tc.advice != "" || copies != (tc.advice == "") {
+		if !strings.Contains(strings.Join(texts, "\n"), tc.advice) || copies != (tc.advice == "") {
 			t.Errorf("%s: %q, %q", name, texts, commands)
 		}
 	}

@@ -27,11 +27,11 @@ func TestDeadlineSpentOnAProxyNamesIt(t *testing.T) {
 	gone.Events = []input.Event{stopping("cloudsql-proxy")}
 	r := explaintest.WantFirst(t, gone, "container main of pod a had ended, and container cloudsql-proxy kept the pod running")
 	explaintest.WantText(t, r, "(--quitquitquit, then POST to localhost:9091/quitquitquit), or recreate the Job with it as a native sidecar")
-	explaintest.WantWithout(t, r, "give the Job more time")
+	explaintest.WantWithout(t, r, "or have it do its work in less time")
 
 	gone.Events = append(gone.Events, stopping("main"))
 	r = explaintest.Report(gone)
-	explaintest.WantText(t, r, "give the Job more time")
+	explaintest.WantText(t, r, "or have it do its work in less time")
 	explaintest.WantWithout(t, r, "had ended")
 
 	there := explaintest.InputOf(job, explaintest.PodOf("a", explaintest.FailedPod(func(p *corev1.Pod) {

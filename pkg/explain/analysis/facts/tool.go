@@ -40,14 +40,11 @@ func ToolOfObject(object metav1.Object, ofPods map[string]string) *explain.Tool 
 	if input.OwnerOf(object) != nil {
 		return nil
 	}
-	return toolIn(object, ofPods)
+	return ToolIn(object, ofPods)
 }
 
-// ToolOfCronJob returns the tool that creates the CronJob of the Job, as far as the template of the CronJob names it; nil if none is known.
-func ToolOfCronJob(job *batchv1.Job) *explain.Tool { return toolIn(job, job.Spec.Template.Labels) }
-
-// toolIn returns the tool that labels and annotations name, nil if they name none.
-func toolIn(object metav1.Object, ofPods map[string]string) *explain.Tool {
+// ToolIn returns the tool that labels and annotations name, nil if they name none. Those of a Job may name that of its CronJob.
+func ToolIn(object metav1.Object, ofPods map[string]string) *explain.Tool {
 	labels := object.GetLabels()
 	return cmp.Or(deploymentOf(object), explain.CreatorOf(labels), explain.CreatorOf(ofPods), helmOf(object), explain.UnknownCreatorOf(labels))
 }
@@ -149,12 +146,6 @@ func RestartOf(in *Facts) string {
 // IsCreatedAgain reports whether something creates the Job again after its TTL. A hook is created again anyway.
 func IsCreatedAgain(in *Facts) bool {
 	return in.Spec.TTLSecondsAfterFinished != nil && OwnerOf(in.Job) == nil && !ToolOf(in.Job).IsHook() && EarlierOf(in) != nil
-}
-
-// IsKept reports whether a tool that keeps the Job in the cluster creates it again after its TTL.
-func IsKept(in *Facts) bool {
-	t := ToolOf(in.Job)
-	return in.Spec.TTLSecondsAfterFinished != nil && in.Finished() && t != nil && !t.IsHook() && (t.Name == explain.ToolArgoCD || t.Kind == "Kustomization")
 }
 
 // helmTimeout is how long Helm waits for a hook by default.

@@ -198,7 +198,7 @@ func (g *Group) Origin(in *facts.Facts) *Failure {
 // addExits adds how the containers of the pods ended by themselves: the error that they report, and the others that failed.
 func (g *Group) addExits(in *facts.Facts, c *explain.Cause) {
 	if g.Failures[0].EndedByInit(in) {
-		c.Text = words.InitExitText(&g.Kind.Cause.Exit)
+		c.Text = "Init container " + g.Kind.Cause.Exit.Container + " " + cause.ExitText(g.Kind.Cause.Exit.ExitCode, g.Kind.Cause.Exit.Reason)
 	}
 	if c.Error = g.knownError(in); c.Error != nil {
 		c.Meaning = c.Error.Text()
@@ -207,7 +207,7 @@ func (g *Group) addExits(in *facts.Facts, c *explain.Cause) {
 		c.Text += words.AlsoText(c.Also)
 	}
 	if c.After = g.Failures[0].AfterSuccess(in); len(c.After) > 0 {
-		c.Text, c.Meaning = c.Text+words.AfterText(c.After), words.OnlyItsExit
+		c.Text, c.Meaning = c.Text+" after "+words.ContainersText(c.After)+" had succeeded", words.OnlyItsExit
 	} else {
 		c.Done = g.Failures[0].Done(in)
 	}

@@ -113,11 +113,6 @@ func nextCreation(in *facts.Facts, failed *failures.Failures, v *Values) []expla
 	return steps
 }
 
-// restartsNothing reports whether the containers of the pod that blocks the Job run, or have ended for good, while its limit counts restarts.
-func restartsNothing(v *Values) bool {
-	return v.BackoffLimit.Unit == explain.LimitRestarts && v.Blocker != nil && v.Blocker.Kind == explain.ProblemContainerEnded && v.Blocker.Stopping.Killed == nil
-}
-
 // nextLimits returns how far the Job is from failing.
 func nextLimits(in *facts.Facts, v *Values) []explain.Step {
 	var steps []explain.Step
@@ -125,7 +120,9 @@ func nextLimits(in *facts.Facts, v *Values) []explain.Step {
 	if l != nil && l.NoRetries && len(in.Active) > 0 {
 		steps = append(steps, explain.Step{Kind: explain.StepQueueEnds, Count: int32(len(in.Active))})
 	}
-	if l != nil && !restartsNothing(v) && l.Used > 0 && l.Left > 0 && (!l.NoRetries || l.Left <= int32(len(in.Active))) { // Failed pods that nothing replaces reach no limit.
+	// The containers of a pod that blocks the Job may run, or have ended for good, while its limit counts restarts.
+	restartsNone := v.Blocker != nil && v.Blocker.Kind == explain.ProblemContainerEnded && v.Blocker.Stopping.Killed == nil
+	if l != nil && (l.Unit != explain.LimitRestarts || !restartsNone) && l.Used > 0 && l.Left > 0 && (!l.NoRetries || l.Left <= int32(len(in.Active))) { // Failed pods that nothing replaces reach no limit.
 		steps = append(steps, explain.Step{Kind: explain.StepBackoffLimit, Count: l.Left, Limit: l.Limit, Unit: l.Unit})
 	}
 	if policies.WillFail(in, v.Success) {

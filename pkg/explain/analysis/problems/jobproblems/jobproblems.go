@@ -2,6 +2,7 @@
 package jobproblems
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // recently is how long an event counts as current.
@@ -106,13 +108,15 @@ func Suspended(in *facts.Facts) []explain.Problem {
 	by, _ := facts.SuspendedBy(in.Job)
 	_, p.Suspension.Raising = in.Job.Annotations[retry.RaiseAnnotation]
 	switch {
-	case kueue.Manages(in.Job) || in.Workload != nil && kueue.HoldOf(in.Workload) != nil:
+	case kueue.Manages(in.Job) || kueue.Suspended(by) && in.ManagingOwner() == nil || in.Workload != nil && kueue.HoldOf(in.Workload) != nil:
 		heldByKueue(in, &p)
 	case in.ManagingOwner() != nil:
 		p.Suspension.Owner = in.ManagingOwner()
 		if kueue.Suspended(by) { // Of the owner's controller, the name says nothing.
 			p.Suspension.Manager, p.Suspension.OwnerRuns = by, in.OwnerRuns
 		}
+	case facts.OwnerOf(in.Job) != nil && by == "kube-controller-manager": // It creates the Jobs of a CronJob.
+		p.Suspension.Owner = facts.OwnerOf(in.Job)
 	default:
 		p.Suspension.Manager = by
 	}
@@ -208,13 +212,13 @@ func Inconsistent(in *facts.Facts) []explain.Problem {
 	var details []string
 	found := &in.Plan.Findings
 	if n := found.DamagedIndexes; n > 0 {
-		details = append(details, words.DamagedIndexesText(n))
+		details = append(details, fmt.Sprintf(words.DamagedIndexes, wording.Plural(n, "part", "parts")))
 	}
 	if f := found.CountKept; f != nil {
-		details = append(details, words.CountKeptText(f.Succeeded, f.Completed))
+		details = append(details, fmt.Sprintf(words.CountKept, wording.Thousands(f.Succeeded), wording.Count(f.Completed, "indexes")))
 	}
 	if f := found.TooManySucceeded; f != nil {
-		details = append(details, words.TooManySucceededText(f.Succeeded, f.Completions))
+		details = append(details, fmt.Sprintf(words.TooManySucceeded, wording.Count(f.Succeeded, "pods"), wording.Thousands(f.Completions)))
 	}
 	if len(details) == 0 {
 		return nil
