@@ -74,7 +74,7 @@ type Ended struct {
 	After []string `json:"after,omitempty"`
 	// Done are the containers that had exited with code 0 when this one failed by itself.
 	Done []string `json:"done,omitempty"`
-	// MemoryLimit is the memory limit of the container in the latest pod, if the container was OOMKilled and had a limit.
+	// MemoryLimit is the memory limit of the container in the latest pod, if the container was OOMKilled; its Value is empty if it had none.
 	MemoryLimit *input.MemoryLimit `json:"memoryLimit,omitempty"`
 	// Ending is the reason for the end of the pods from outside their containers, nil if none is known.
 	Ending *meaning.Ending `json:"ending,omitempty"`

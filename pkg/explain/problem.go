@@ -167,7 +167,7 @@ type Run struct {
 	Place string `json:"place,omitempty"`
 	// Awaited is what the container waits for (Waits).
 	Awaited *meaning.Awaited `json:"awaited,omitempty"`
-	// MemoryLimit is the memory limit of the container, if that was OOMKilled and had a limit.
+	// MemoryLimit is the memory limit of the container, if that was OOMKilled; its Value is empty if it had none.
 	MemoryLimit *input.MemoryLimit `json:"memoryLimit,omitempty"`
 	// Ending is the probe for which the kubelet kills the container each time, nil if none is known to fail; ProbeMessage is
 	// the output of the probe.

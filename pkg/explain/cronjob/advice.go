@@ -254,13 +254,16 @@ func onRefusal(r *explain.CronJobReport) []explain.Advice {
 	case r.Refusal.IsOfTemplate():
 		return edit(r, words.CorrectJobTemplate)
 	case r.Refusal.IsOfPolicy():
-		demand := words.FitOwner(r.Refusal.Demand(), &explain.Owner{Kind: "CronJob", Name: r.Name}, nil)
-		return edit(r, cmp.Or(demand, words.SatisfyPolicy))
-	}
-	if r.Refusal.Webhook == nil && r.Refusal.Kind != meaning.RefusalNamespace {
+		return edit(r, cmp.Or(fit(r, r.Refusal.Demand()), words.SatisfyPolicy))
+	case r.Refusal.Webhook == nil && r.Refusal.Kind != meaning.RefusalNamespace:
 		return one(words.RetriedCreation, events(r))
 	}
-	return one(r.Refusal.Advice(explain.ShellWord(r.Namespace)))
+	text, command := r.Refusal.Advice(explain.ShellWord(r.Namespace))
+	return one(fit(r, text), command)
+}
+
+func fit(r *explain.CronJobReport, text string) string {
+	return words.Fit(text, &explain.Owner{Kind: "CronJob", Name: r.Name}, nil, true)
 }
 
 func one(text, command string) []explain.Advice {

@@ -27,6 +27,7 @@ const (
 	LimitOfLimitRange LimitSource = "LimitRange" // a LimitRange of the namespace set it in the pod
 	LimitOfPod        LimitSource = "Pod"        // the container in the pod has the limit, the container in the template does not
 	LimitOfAllOfPod   LimitSource = "PodLevel"   // all containers of the pod share it: spec.resources
+	LimitOfNode       LimitSource = "Node"       // the container has none, so that it ran out of the memory of its node
 )
 
 // limitRangerAnnotation is the annotation in which the API server lists the values that a LimitRange set in a pod:

@@ -27,9 +27,8 @@ type Container struct {
 	Account string
 	// NoToken reports whether the pod template keeps the token of the ServiceAccount out of the pod.
 	NoToken bool
-	// Namespace is the namespace of the pod, and TriesAgain reports whether the Job has not ended, so that its program runs again.
-	Namespace  string
-	TriesAgain bool
+	// Namespace is the namespace of the pod.
+	Namespace string
 	// User is the runAsUser of the container, "" if the template has none. AlsoRoot are the other containers that ask for user 0 although
 	// runAsNonRoot does not allow it.
 	User     string

@@ -25,9 +25,8 @@ var devices = []row[TroubleKind]{
 	},
 	{
 		kind:     Devices,
-		keepsEnd: true,
-		brief:    "devices",
-		text:     "the devices of its ResourceClaims cannot be prepared",
-		advice:   "look for the error in the log of the DRA driver's pod on {node}" + retried,
+		keepsEnd: true, brief: "devices",
+		text:   "the devices of its ResourceClaims cannot be prepared",
+		advice: "look for the error in the log of the DRA driver's pod on {node}" + retried,
 	},
 }

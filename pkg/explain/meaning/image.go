@@ -12,6 +12,7 @@ const (
 	Unauthorized       TroubleKind = "Unauthorized"       // the registry denies access
 	Unauthenticated    TroubleKind = "Unauthenticated"    // the registry wants credentials
 	CloudRegistry      TroubleKind = "CloudRegistry"      // the registry of a cloud, where nodes have an identity, denies access
+	ClusterRegistry    TroubleKind = "ClusterRegistry"    // the registry of OpenShift denies access to a project
 	CredentialsExpired TroubleKind = "CredentialsExpired" // the credentials for the registry have expired
 	ImageNotFound      TroubleKind = "ImageNotFound"      // the registry lacks the image
 	RepositoryNotFound TroubleKind = "RepositoryNotFound" // the registry lacks the repository of the image
@@ -73,18 +74,16 @@ var images = []row[TroubleKind]{
 		kind: NoPlatform,
 		patterns: re(`(?i)no matching manifest for (?P<detail>[\w/.]+)`, `(?i)no image found in (?:manifest list|image index) for (?P<detail>architecture "[^"]+".*)`,
 			`(?i)(?P<detail>image operating system "linux") cannot be used|no match for platform|no supported platform found|does not match the specified platform|cannot be used on this platform|-based image is incompatible with a \S+ host`),
-		complete: true,
-		brief:    "no image for the platform",
-		text:     "cannot be pulled: it does not exist for the platform of {node}{(detail)}",
-		advice:   "build the image for the platform (operating system and architecture) of the nodes, too, or have the pods run on nodes of its platform (nodeSelector kubernetes.io/os and kubernetes.io/arch)",
+		complete: true, brief: "no image for the platform",
+		text:   "cannot be pulled: it does not exist for the platform of {node}{(platform)}",
+		advice: "build the image for {platform}, too (docker buildx build --platform), or run one that has it, or have the pods run on nodes of its platform (nodeSelector kubernetes.io/os and kubernetes.io/arch)",
 	},
 	{
 		kind:     Signature,
 		patterns: re(`(?i)source image rejected: (?P<detail>.+)`, `(?i)signature ?validation ?failed|signature (?:was|is) required|invalid signature|no signature exists`),
-		keepsEnd: true,
-		brief:    "signature",
-		text:     "cannot be pulled: its signature is not accepted",
-		advice:   "sign the image, or correct the signature policy of the nodes",
+		keepsEnd: true, brief: "signature",
+		text:   "cannot be pulled: its signature is not accepted",
+		advice: "sign the image, or correct the signature policy of the nodes",
 	},
 	{
 		kind:     NoDiskSpace,
@@ -97,10 +96,9 @@ var images = []row[TroubleKind]{
 		kind: LayerDamaged,
 		patterns: re(`failed size validation: (?P<detail>\d+ != \d+)`, `(?P<detail>unexpected commit digest \S+ expected \S+):`,
 			`(?P<detail>filesystem layer verification failed for digest \S+)`, `(?P<detail>unexpected end of archive|gzip: invalid (?:checksum|header))`),
-		keepsEnd: true,
-		brief:    "damaged layer",
-		text:     "cannot be pulled: a layer arrives truncated or damaged",
-		advice:   "check the registry, and the proxies and mirrors between it and the node: one of them truncates or changes the download" + retried,
+		keepsEnd: true, brief: "damaged layer",
+		text:   "cannot be pulled: a layer arrives truncated or damaged",
+		advice: "check the registry, and the proxies and mirrors between it and the node: one of them truncates or changes the download" + retried,
 	},
 	{
 		kind:     ContentMissing,
@@ -135,18 +133,17 @@ var images = []row[TroubleKind]{
 		patterns: re(`pull access denied for [^/\s,]+,`, `"docker\.io/library/[^"]+": .*(?:pull access denied|insufficient_scope|authorization failed)`),
 		brief:    "image not found",
 		text:     "cannot be pulled: Docker Hub has no official image of its name, which has no registry",
-		advice:   "give the name of the image with its registry; or, if it was built locally, load it onto {node} ({load}), and leave imagePullPolicy IfNotPresent" + retried,
+		advice:   "give the name of the image with its registry; or, if it was built locally, load it onto {node} ({load}), with imagePullPolicy IfNotPresent or Never" + retried,
 	},
 	{
-		kind:     HubDenied,
+		kind: HubDenied, yieldsTo: []TroubleKind{RateLimit, NotOfficial, CredentialsExpired},
 		patterns: re(`pull access denied for [^/\s,.:]+/`, `(?:^|\s)docker\.io/[^\s"]+: .*access to the resource is denied`, `"docker\.io/[^"]+": .*(?:pull access denied|insufficient_scope|authorization failed)`),
-		yieldsTo: []TroubleKind{RateLimit, NotOfficial, CredentialsExpired},
 		brief:    "access denied",
 		text:     "cannot be pulled: Docker Hub{unnamed} denied access",
 		note:     "the repository does not exist there, or credentials are missing or wrong",
 		bareNote: "the repository does not exist there, or credentials are missing (no imagePullSecrets)",
 		advice: "if the image was built locally, push it to a registry and put that in its name, or load it onto {node} ({load}), with imagePullPolicy IfNotPresent or Never; " +
-			"if it is private on Docker Hub, give the pods credentials: a Secret of type kubernetes.io/dockerconfigjson in {secrets}" + retried,
+			"if it is private on Docker Hub, {give credentials}" + retried,
 	},
 	{
 		kind:     PublicDenied,
@@ -179,26 +176,22 @@ var images = []row[TroubleKind]{
 	{
 		kind:     RegistryPlain,
 		patterns: re(`server gave HTTP response to HTTPS client`),
-		brief:    "registry without TLS",
-		text:     "cannot be pulled: its registry has no TLS",
-		complete: true,
-		advice:   "have the container runtime of the nodes use http for {registry} (containerd: /etc/containerd/certs.d/{registry}/hosts.toml, K3s: registries.yaml, CRI-O: insecure in registries.conf), or give the registry a certificate" + retried,
+		complete: true, brief: "registry without TLS",
+		text:   "cannot be pulled: its registry has no TLS",
+		advice: "have the container runtime of the nodes use http for {registry} (containerd: /etc/containerd/certs.d/{registry}/hosts.toml, K3s: registries.yaml, CRI-O: insecure in registries.conf), or give the registry a certificate" + retried,
 	},
 	{
 		kind:     RegistryExpired,
 		patterns: re(`x509: certificate has expired or is not yet valid`),
-		brief:    "certificate expired",
-		text:     "cannot be pulled: its registry's certificate is expired or not yet valid",
-		complete: true,
-		advice:   "have the certificate of {registry} renewed, or correct the clock of {node}, which the message has" + retried,
+		complete: true, brief: "certificate expired",
+		text:   "cannot be pulled: its registry's certificate is expired or not yet valid",
+		advice: "have the certificate of {registry} renewed, or correct the clock of {node}, which the message has" + retried,
 	},
 	{
-		kind:     RegistryTLS,
+		kind: RegistryTLS, yieldsTo: []TroubleKind{RegistryPlain, RegistryExpired},
 		patterns: re(`x509: (?P<detail>.+)`, `tls: |certificate `),
-		yieldsTo: []TroubleKind{RegistryPlain, RegistryExpired},
-		keepsEnd: true,
-		brief:    "TLS of the registry",
-		text:     "cannot be pulled: TLS to its registry failed",
+		keepsEnd: true, brief: "TLS of the registry",
+		text: "cannot be pulled: TLS to its registry failed",
 		advice: "have the container runtime of {node} trust the authority of the certificate (ca in /etc/containerd/certs.d/{registry}/hosts.toml of containerd; registries.yaml of K3s), " +
 			"or correct the certificate: its names, its dates and the clock of {node}" + retried,
 	},
@@ -214,23 +207,20 @@ var images = []row[TroubleKind]{
 		patterns: re(`(?:"https?://(?P<name>[^/"]+)/[^"]*".*?)?(?P<detail>dial tcp \S+ (?:connect: )?[a-z/ ]+)$`, `no such host|in name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|`+
 			`TLS handshake timeout|connection reset|context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`),
 		yieldsTo: []TroubleKind{ProxyDown, RegistryTLS, RegistryExpired, RegistryPlain, RegistryUnknown, RegistryNoDNS, RegistryOfService},
-		keepsEnd: true,
-		brief:    "registry unreachable",
-		text:     "cannot be pulled: its registry{in brackets} cannot be reached",
-		advice:   "check the name of the registry{in brackets}, and DNS, proxy and firewall of {node}" + retried,
+		keepsEnd: true, brief: "registry unreachable",
+		text:   "cannot be pulled: its registry{in brackets} cannot be reached",
+		advice: "check whether {node} reaches the registry{in brackets}: its firewall, and the proxy of its container runtime; and whether the registry is up, or use a mirror of it" + retried,
 	},
 	{
-		kind:     RegistryUnknown,
+		kind: RegistryUnknown, yieldsTo: []TroubleKind{RegistryOfService, ProxyDown, RegistryNoDNS},
 		patterns: re(`lookup (?P<name>\S+?)(?: on \S+)?: `),
-		yieldsTo: []TroubleKind{RegistryOfService, ProxyDown, RegistryNoDNS},
 		brief:    "unknown registry",
 		text:     "cannot be pulled: the host name of its registry, {name}, cannot be resolved on the node",
 		advice:   "correct the name of the registry, or the DNS of {node}, which does not use that of the cluster: names of Services do not work there" + retried,
 	},
 	{
-		kind:     RegistryNoDNS,
+		kind: RegistryNoDNS, yieldsTo: []TroubleKind{RegistryOfService},
 		patterns: re(`lookup \S+ on (?P<name>\S+?)(?::53)?: (?:read udp \S+: |dial udp \S+: )?(?:read: |connect: )?(?:i/o timeout|connection refused|network is unreachable|no route to host)`),
-		yieldsTo: []TroubleKind{RegistryOfService},
 		brief:    "no DNS on the node",
 		text:     "cannot be pulled: name server {name} does not answer",
 		advice:   "check whether the name server in /etc/resolv.conf of {node} runs, and whether the node can reach it" + retried,
@@ -245,56 +235,58 @@ var images = []row[TroubleKind]{
 	{
 		kind: Unauthorized,
 		patterns: re(`(?i)unauthorized|authorization failed|authentication required|no basic auth credentials|access denied|access forbidden|` +
-			`access to the requested resource|requested access to the resource is denied|\bdenied: |permission .*denied|\b40[13]\b|insufficient_scope`),
+			`access to the requested resource|requested access to the resource is denied|\bdenied(?:: |$)|permission .*denied|\b40[13]\b|insufficient_scope`),
 		// Docker Hub tells some clients of its rate limit as unauthorized.
-		yieldsTo: []TroubleKind{RateLimit, Unreachable, CloudRegistry, PublicDenied, NotOfficial, HubDenied, CredentialsExpired, RepositoryNotFound, BlobsDenied, Unauthenticated},
+		yieldsTo: []TroubleKind{RateLimit, Unreachable, CloudRegistry, PublicDenied, NotOfficial, HubDenied, CredentialsExpired, RepositoryNotFound, BlobsDenied, Unauthenticated, ClusterRegistry},
 		brief:    "access denied",
 		text:     "cannot be pulled: the registry denied access",
 		note:     "credentials are missing or wrong, or the repository does not exist",
 		bareNote: "credentials are missing (no imagePullSecrets), or the repository does not exist",
-		advice:   "give the pods credentials for the registry: a Secret of type kubernetes.io/dockerconfigjson in {secrets}; and check the image's name",
+		advice:   giveCredentials,
 	},
 	{
-		kind:     Unauthenticated,
+		kind: Unauthenticated, yieldsTo: []TroubleKind{RateLimit, CloudRegistry, ClusterRegistry, CredentialsExpired, HubDenied},
 		patterns: re(`(?i)\b401 Unauthorized|no basic auth credentials|authentication required|invalid username/password`),
-		yieldsTo: []TroubleKind{RateLimit, CloudRegistry, CredentialsExpired, HubDenied},
 		brief:    "access denied",
 		text:     "cannot be pulled: the registry denied access",
 		note:     "credentials are missing or wrong",
 		bareNote: "credentials are missing: the pod has no imagePullSecrets",
-		advice:   "give the pods credentials for the registry: a Secret of type kubernetes.io/dockerconfigjson in {secrets}; and check the image's name",
+		advice:   giveCredentials,
 	},
 	{
-		kind: CloudRegistry,
+		kind:     ClusterRegistry,
+		patterns: re(`image-registry\.openshift-image-registry\.svc:5000/(?P<name>[^/\s]+)/\S+: .*(?:authentication required|unauthorized|denied)`),
+		brief:    "access denied",
+		text:     "cannot be pulled: the registry of the cluster denies access to project {name}",
+		advice:   "let {account} pull images of project {name} (role system:image-puller), and check the image's name" + retried,
+	},
+	{
+		kind: CloudRegistry, yieldsTo: []TroubleKind{RateLimit, CredentialsExpired, RepositoryNotFound, PublicDenied},
 		patterns: re(`(?P<name>[-.\w]+\.amazonaws\.com|[-\w]+\.azurecr\.io|[-\w]+-docker\.pkg\.dev|(?:[a-z]+\.)?gcr\.io)\b` +
 			`.*(?i:\b40[13]\b|unauthorized|no basic auth credentials|\bdenied\b)`),
-		yieldsTo: []TroubleKind{RateLimit, CredentialsExpired, RepositoryNotFound, PublicDenied},
-		brief:    "access denied",
-		text:     "cannot be pulled: registry {name} denied access",
-		advice: "let the identity of the nodes, or the account in imagePullSecrets, pull from {name} " +
-			"(AmazonEC2ContainerRegistryPullOnly on AWS, AcrPull on Azure, roles/artifactregistry.reader on Google Cloud), and check the image's name",
+		brief:  "access denied",
+		text:   "cannot be pulled: registry {name} denied access",
+		advice: "let the identity of the nodes, or the account in imagePullSecrets, pull from {name} ({role}), and check the image's name",
 	},
 	{
 		kind:     CredentialsExpired,
 		patterns: re(`(?i)token (?:(?:has|is) )?expired`),
 		brief:    "expired credentials",
 		text:     "cannot be pulled: the credentials for its registry, usually the token of a pull secret, have expired",
-		advice:   "put a new token into the Secret in imagePullSecrets (a token of Amazon ECR is valid for 12 hours), and the kubelet retries automatically; or let the identity of the nodes pull",
+		advice:   "put a new token into the Secret in imagePullSecrets (a token of Amazon ECR is valid for 12 hours){?, and the kubelet retries automatically}; or let the identity of the nodes pull",
 	},
 	{
 		kind:     RegistryFails,
 		patterns: re(`(?i)\b50[0234]\b|internal server error|bad gateway|service unavailable`),
-		keepsEnd: true,
-		brief:    "registry error",
-		text:     "cannot be pulled: its registry answers with an error",
-		advice:   "check the registry" + retried,
+		keepsEnd: true, brief: "registry error",
+		text:   "cannot be pulled: its registry answers with an error",
+		advice: "check the registry" + retried,
 	},
 	{
 		kind:     RegistryPolicy, // Harbor responds with 412, and containerd leaves out why.
 		patterns: re(`(?P<detail>current image .+?) cannot be pulled due to configured policy`, `\b412 Precondition Failed`),
-		keepsEnd: true,
-		brief:    "blocked by policy",
-		text:     "cannot be pulled: a policy of its registry blocks it",
+		keepsEnd: true, brief: "blocked by policy",
+		text: "cannot be pulled: a policy of its registry blocks it",
 		advice: "see the scan of the image in the registry, and the policies of its project there: push an image that they allow, or have the administrator of " +
 			"the project change them" + retried,
 	},
@@ -323,11 +315,35 @@ var images = []row[TroubleKind]{
 	},
 	{
 		kind:     Image,
-		keepsEnd: true,
-		brief:    "image",
-		text:     "cannot be pulled",
-		advice:   "the events of the pod have the whole message, and pulling the image on {node} shows the error again (crictl pull {image})" + retried,
+		keepsEnd: true, brief: "image",
+		text:   "cannot be pulled",
+		advice: "the events of the pod have the whole message, and pulling the image on {node} shows the error again (crictl pull {image})" + retried,
 	},
+}
+
+// giveCredentials is advice on a registry that denies access.
+const giveCredentials = "{give credentials}; and check the image's name"
+
+// roleOf returns the role that lets nodes pull from a registry of their cloud.
+func roleOf(registry string) string {
+	switch {
+	case strings.HasSuffix(registry, ".amazonaws.com"):
+		return "the policy AmazonEC2ContainerRegistryPullOnly; for a registry of another account, also the policy of the repository"
+	case strings.HasSuffix(registry, ".azurecr.io"):
+		return "the role AcrPull: az aks update --attach-acr"
+	}
+	return "the role roles/artifactregistry.reader"
+}
+
+// platformOfImage matches what a container runtime says about the platform that an image lacks, with its architecture and operating system.
+var platformOfImage = lazyregexp.New(`architecture "?(\w+)"?(?:,.*)? OS "?(\w+)`)
+
+// platformIn returns a platform as it is named for builds, such as linux/arm64.
+func platformIn(detail string) string {
+	if m := platformOfImage.FindStringSubmatch(detail); m != nil {
+		return m[2] + "/" + m[1]
+	}
+	return detail
 }
 
 // unexplained is an image that the kubelet does not pull, without a message that says why.

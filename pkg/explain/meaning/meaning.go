@@ -198,7 +198,7 @@ func (t *Trouble) Advice(volume string) string {
 		return t.fill(createLost, volume)
 	case t.NFS != "" && slices.Contains([]TroubleKind{MountTimeout, Volume, StorageUnreachable}, t.Kind):
 		return t.fill(reachNFS, volume)
-	case moved != "" && slices.Contains([]TroubleKind{ImageNotFound, RepositoryNotFound, NotOfficial, HubDenied}, t.Kind):
+	case moved != "" && slices.Contains([]TroubleKind{ImageNotFound, RepositoryNotFound, NotOfficial, HubDenied, PublicDenied}, t.Kind):
 		return moved
 	case t.Pod.Store != "" && t.Kind == ObjectMissing && t.Object == "Secret" && t.Volume == "":
 		return t.fill(createByStore, volume)
@@ -207,15 +207,8 @@ func (t *Trouble) Advice(volume string) string {
 	return t.fill(t.byTime(r.advice, r.wasAdvice), volume)
 }
 
-// retried is the end of advice on what a kubelet tries again.
-const retried = "; the kubelet retries automatically"
-
-// LateAdvice is Advice on a pod that is gone, which no kubelet tries to start.
-func (t *Trouble) LateAdvice(volume string) string {
-	gone := *t
-	gone.SeenAt = time.Time{} // There is no pod to delete if the object exists by now.
-	return strings.TrimSuffix(strings.TrimSuffix(gone.Advice(volume), retried), "; the pod then starts automatically")
-}
+// retried is the end of advice on what a kubelet tries again. What is in {?} is left out for a Job that has ended.
+const retried = "{?; the kubelet retries automatically}"
 
 // byTime returns was if the trouble may be over by now.
 func (t *Trouble) byTime(is, was string) string {
@@ -255,7 +248,7 @@ const (
 )
 
 // reachNFS is advice on an NFS volume of the pod template, which has no CSI driver.
-const reachNFS = "check whether {node} reaches NFS server {nfs}: the network (port 2049), the export and the addresses that it allows, and the NFS client of the node (nfs-common or nfs-utils); mounting is retried automatically"
+const reachNFS = "check whether {node} reaches NFS server {nfs}: the network (port 2049), the export and the addresses that it allows, and the NFS client of the node (nfs-common or nfs-utils){?; mounting is retried automatically}"
 
 // createByStore is advice on a missing Secret of a pod with a volume of the Secrets Store CSI driver.
 const createByStore = "if SecretProviderClass {store} is to create Secret {name}, name it in its secretObjects, and set syncSecret.enabled of the Secrets Store CSI driver, which creates it for pods with the volume; otherwise create it"
@@ -281,14 +274,25 @@ func (t *Trouble) fill(template, volume string) string {
 	if t.Name != "" {
 		network, service, inService, inBrackets = "network plugin "+t.Name, "its Service "+t.Name, " (Service "+t.Name+")", " ("+t.Name+")"
 	}
+	platform := platformIn(t.Detail)
+	if platform == "" && t.Pod.Architecture != "" {
+		platform = "linux/" + t.Pod.Architecture
+	}
+	orWait := "{?; or wait until that pod ends}"
+	if serverPod.MatchString(t.Detail) {
+		orWait = ""
+	}
 	if AccountOfToken(t.Volume) != "" {
 		ofAccount = ", the token of its ServiceAccount,"
 	}
 	return wording.Insert(template, append(t.Pod.words(),
 		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{detail}", wording.Shorten(t.Detail, maxDetail), "{(detail)}", wording.InBrackets(t.Detail), "{volume}", volume, "{its name}", t.Volume, "{of account}", ofAccount,
 		"{nfs}", t.NFS, "{class}", wording.Join(" ", "SecretProviderClass", t.Class), "{object}", object, "{kind and name}", wording.Join(" ", cmp.Or(t.Object, "object"), t.Name),
-		"{network}", network, "{service}", service, "{in service}", inService)...)
+		"{or wait}", orWait, "{platform}", cmp.Or(platform, "the platform (operating system and architecture) of the nodes"), "{(platform)}", wording.InBrackets(platform), "{role}", roleOf(t.Name), "{network}", network, "{service}", service, "{in service}", inService)...)
 }
+
+// serverPod matches a pod of a StatefulSet, or of a Deployment, with the hash of its ReplicaSet: it does not end by itself.
+var serverPod = lazyregexp.New(`-(?:\d{1,3}|[245-9]*[b-df-hj-np-tv-z][b-df-hj-np-tv-z245-9]{5,9}-[b-df-hj-np-tv-z245-9]{5})$`)
 
 // objects maps the kinds of objects in messages.
 var objects = map[string]string{

@@ -35,13 +35,8 @@ func readLeftover(e *KnownError, line string) {
 }
 
 // leftoverAdvice returns advice on an object of the API server that exists before the program creates it.
-func leftoverAdvice(e *KnownError, c Container) string {
-	again := "a rerun fails again"
-	if c.TriesAgain {
-		again = "each attempt fails"
-	}
-	return fmt.Sprintf("find out what made %s: its age and labels show whether an earlier run or installation left it; if something uses it, have the program accept that it exists, or use another name; until then, %s",
-		e.Leftover.word(), again)
+func leftoverAdvice(e *KnownError, _ Container) string {
+	return fmt.Sprintf("find out what made %s: its age and labels show whether an earlier run or installation left it; if something uses it, have the program accept that it exists, or use another name; until then, each attempt fails", e.Leftover.word())
 }
 
 // DeleteLeftover returns advice to delete the object that is in the way of the program, "" for other errors.
@@ -53,14 +48,6 @@ func (e *KnownError) DeleteLeftover() string {
 		return "if nothing needs it or the data that it has, delete it, so that the program can create it"
 	}
 	return "if nothing needs it, delete it, so that the program can create it"
-}
-
-// nextAttempt returns a text for a Job that tries again, "" for one that has ended.
-func nextAttempt(c Container, text string) string {
-	if c.TriesAgain {
-		return text
-	}
-	return ""
 }
 
 // refused matches why the API server refuses a request.
@@ -144,7 +131,7 @@ func podAdvice(host, until string, c Container) string {
 	if pod == "" {
 		return ""
 	}
-	return fmt.Sprintf("look at pod %s, which host %s means: %s", pod, host, until) + nextAttempt(c, "; the next attempt of this Job then succeeds without a change")
+	return fmt.Sprintf("look at pod %s, which host %s means: %s{?; the next attempt of this Job then succeeds without a change}", pod, host, until)
 }
 
 // isPod reports whether the subject is a pod of a StatefulSet.

@@ -64,6 +64,7 @@ const (
 	RefusalWebhookDown    RefusalKind = "AdmissionWebhookDown" // it cannot be called
 	RefusalEtcdFull       RefusalKind = "EtcdFull"
 	RefusalUnavailable    RefusalKind = "Unavailable"   // the API server or etcd does not answer in time
+	RefusalConflict       RefusalKind = "Conflict"      // others change the quota at the same time
 	RefusalPriorityScope  RefusalKind = "PriorityScope" // its priority class needs a quota
 	RefusalNodeSelector   RefusalKind = "NodeSelector"  // it contradicts that of the namespace
 	RefusalForbidden      RefusalKind = "Forbidden"
@@ -73,7 +74,7 @@ const (
 
 const (
 	correctTemplate   = "read the message, and {recreate} with a corrected pod template (it is immutable)"
-	thenRetried       = "; the controller then retries automatically"
+	thenRetried       = "{?; the controller then retries automatically}"
 	resolveIt         = "if the pod template is at fault, {recreate} with a corrected one; otherwise the controller creates the pods once nothing refuses them"
 	limitRangeCommand = "kubectl describe limitrange -n {namespace}"
 	webhookCommand    = "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"
@@ -85,94 +86,82 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 	{
 		kind:     RefusalQuota,
 		patterns: re(`^exceeded quota: (?P<name>[^\s,]+)(?:, )?(?P<detail>.*)`),
-		complete: true,
-		brief:    "quota {name} exhausted",
-		text:     "ResourceQuota {name} is exhausted",
-		advice:   "wait until other pods of the namespace have ended, as the controller tries again, {recreate} with smaller requests, or have the quota raised",
-		whole:    true,
-		command:  "kubectl describe resourcequota -n {namespace}",
+		complete: true, whole: true, brief: "quota {name} exhausted",
+		text:    "ResourceQuota {name} is exhausted",
+		advice:  "wait until other pods of the namespace have ended{?, as the controller tries again}, {recreate} with smaller requests, or have the quota raised",
+		command: "kubectl describe resourcequota -n {namespace}",
 	},
 	{
 		kind:     RefusalQuotaNeeds,
 		patterns: re(`^failed quota: (?P<name>[^\s:]+): (?P<detail>must specify .*)`),
-		brief:    "quota {name} needs more",
-		text:     "ResourceQuota {name} demands {few}",
-		complete: true,
-		advice:   "{recreate} with {lacks} for its containers, which ResourceQuota {name} demands, or have a LimitRange of the namespace set defaults",
-		command:  "kubectl describe resourcequota -n {namespace}",
+		complete: true, brief: "quota {name} needs more",
+		text:    "ResourceQuota {name} demands {few}",
+		advice:  "{recreate} with {lacks} for its containers, which ResourceQuota {name} demands, or have a LimitRange of the namespace set defaults",
+		command: "kubectl describe resourcequota -n {namespace}",
 	},
 	{
-		kind:       RefusalLimitRange,
-		patterns:   re(`^(?P<detail>\[?(?:(?:maximum|minimum) \S+ usage per |\S+ max limit to request ratio per ).*)`),
-		brief:      "LimitRange",
-		text:       "a LimitRange does not allow the pod template",
-		advice:     "{recreate} with requests and limits that the LimitRange allows ({bounds}), or have the LimitRange changed",
-		whole:      true,
-		command:    limitRangeCommand,
-		ofTemplate: true,
+		kind:     RefusalLimitRange,
+		patterns: re(`^(?P<detail>\[?(?:(?:maximum|minimum) \S+ usage per |\S+ max limit to request ratio per ).*)`),
+		whole:    true, ofTemplate: true, brief: "LimitRange",
+		text:    "a LimitRange does not allow the pod template",
+		advice:  "{recreate} with requests and limits that the LimitRange allows ({bounds}), or have the LimitRange changed",
+		command: limitRangeCommand,
 	},
 	{
 		kind:     RefusalServiceAccount,
 		patterns: re(`^error looking up service account (?:(?P<namespace>[^/ ]+)/)?\S+: serviceaccounts? "(?P<name>[-.a-z0-9]+)" (?P<detail>not found.*)`, `^admission webhook "[^"]+" denied the request: serviceaccounts? "(?P<name>[-.a-z0-9]+)" (?P<detail>not found)`),
-		complete: true,
-		brief:    "no ServiceAccount {name}",
-		text:     "ServiceAccount {name}{in namespace} does not exist",
-		advice:   "create ServiceAccount {name}, and give it the roles that the program needs, as a new one has none; or {recreate} with another serviceAccountName, or in the namespace that has this account" + thenRetried,
-		command:  "kubectl create serviceaccount {name} -n {namespace}",
+		complete: true, brief: "no ServiceAccount {name}",
+		text:    "ServiceAccount {name}{in namespace} does not exist",
+		advice:  "create ServiceAccount {name}, and give it the roles that the program needs, as a new one has none; or {recreate} with another serviceAccountName, or in the namespace that has this account" + thenRetried,
+		command: "kubectl create serviceaccount {name} -n {namespace}",
 	},
 	{
 		kind:     RefusalPriorityClass,
 		patterns: re(`^(?P<detail>no PriorityClass with name (?P<name>\S+) was found)$`),
-		complete: true,
-		brief:    "no PriorityClass {name}",
-		text:     "{detail}",
-		advice:   "create PriorityClass {name}, or {recreate} with another priorityClassName" + thenRetried,
-		command:  "kubectl get priorityclasses",
+		complete: true, brief: "no PriorityClass {name}",
+		text:    "{detail}",
+		advice:  "create PriorityClass {name}, or {recreate} with another priorityClassName" + thenRetried,
+		command: "kubectl get priorityclasses",
 	},
 	{
 		kind:     RefusalRuntimeClass,
 		patterns: re(`^pod rejected: (?P<detail>RuntimeClass "(?P<name>[^"]+)" not found)`),
-		complete: true,
-		brief:    "no RuntimeClass {name}",
-		text:     "RuntimeClass {name} does not exist",
-		advice:   "create RuntimeClass {name}, or {recreate} with another runtimeClassName" + thenRetried,
-		command:  "kubectl get runtimeclasses",
+		complete: true, brief: "no RuntimeClass {name}",
+		text:    "RuntimeClass {name} does not exist",
+		advice:  "create RuntimeClass {name}, or {recreate} with another runtimeClassName" + thenRetried,
+		command: "kubectl get runtimeclasses",
 	},
 	{
 		kind:     RefusalPriorityScope,
 		patterns: re(`^insufficient quota to match these scopes: \[?\{?(?P<detail>PriorityClass[^}\]]*(?:\])?)`, `^pods with (?P<detail>\S+) priorityClass is not permitted in \S+ namespace`),
-		complete: true,
-		brief:    "priority without a quota",
-		text:     "the namespace does not allow their priority class ({detail})",
-		advice:   "{recreate} with another priorityClassName, or without one, or in kube-system, which may have system-cluster-critical and system-node-critical; or (since Kubernetes 1.17) create a ResourceQuota with a scopeSelector for the priority class in the namespace" + thenRetried,
-		command:  "kubectl get resourcequota -n {namespace}",
+		complete: true, brief: "priority without a quota",
+		text:    "the namespace does not allow their priority class ({detail})",
+		advice:  "{recreate} with another priorityClassName, or without one, or in kube-system, which may have system-cluster-critical and system-node-critical; or (since Kubernetes 1.17) create a ResourceQuota with a scopeSelector for the priority class in the namespace" + thenRetried,
+		command: "kubectl get resourcequota -n {namespace}",
 	},
 	{
 		kind:     RefusalNodeSelector,
 		patterns: re(`^(?P<detail>pod node label selector (?:conflicts with its namespace node label selector|labels conflict with its namespace whitelist))`),
-		complete: true,
-		brief:    "nodeSelector of the namespace",
-		text:     "{detail}",
-		advice:   "{recreate} with a nodeSelector that agrees with the annotation scheduler.alpha.kubernetes.io/node-selector of the namespace, or have that changed" + thenRetried,
-		command:  "kubectl get namespace {namespace} -o yaml",
+		complete: true, brief: "nodeSelector of the namespace",
+		text:    "{detail}",
+		advice:  "{recreate} with a nodeSelector that agrees with the annotation scheduler.alpha.kubernetes.io/node-selector of the namespace, or have that changed" + thenRetried,
+		command: "kubectl get namespace {namespace} -o yaml",
 	},
 	{
 		kind:     RefusalNamespace,
 		patterns: re(`^(?P<detail>unable to create new content in namespace (?P<name>\S+) because it is being terminated)`),
-		complete: true,
-		brief:    "namespace being deleted",
-		text:     "namespace {name} is being deleted",
-		advice:   "create the Job in another namespace; nothing can be created in this one before its deletion ends",
-		command:  "kubectl describe namespace {namespace}",
+		complete: true, brief: "namespace being deleted",
+		text:    "namespace {name} is being deleted",
+		advice:  "create the Job in another namespace; nothing can be created in this one before its deletion ends",
+		command: "kubectl describe namespace {namespace}",
 	},
 	{
 		kind:       RefusalPolicy,
 		patterns:   re(`^ValidatingAdmissionPolicy '(?P<name>[^']+)' (?:with binding '[^']+' )?denied request: (?P<detail>.*)`),
-		brief:      "policy {name}",
-		text:       "ValidatingAdmissionPolicy {name} denies them",
-		advice:     "{recreate} as the policy demands, or have the policy changed" + thenRetried,
-		command:    "kubectl get validatingadmissionpolicies",
-		ofTemplate: true,
+		ofTemplate: true, brief: "policy {name}",
+		text:    "ValidatingAdmissionPolicy {name} denies them",
+		advice:  "{recreate} as the policy demands, or have the policy changed" + thenRetried,
+		command: "kubectl get validatingadmissionpolicies",
 	},
 	{
 		kind:     RefusalGatekeeper,
@@ -193,9 +182,8 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 		command: "kubectl get clusterpolicies.kyverno.io,policies.kyverno.io -n {namespace}",
 	},
 	{
-		kind:     RefusalWebhook,
+		kind: RefusalWebhook, yieldsTo: []RefusalKind{RefusalGatekeeper, RefusalKyverno, RefusalAutopilot, RefusalServiceAccount},
 		patterns: re(`^admission webhook "(?P<name>[^"]+)" denied the request(?:: | )(?P<detail>.*)`),
-		yieldsTo: []RefusalKind{RefusalGatekeeper, RefusalKyverno, RefusalAutopilot, RefusalServiceAccount},
 		brief:    "webhook {name}",
 		text:     "admission webhook {name} denies them",
 		advice:   "{recreate} as the webhook demands, or have the webhook changed" + thenRetried,
@@ -212,10 +200,9 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 	{
 		kind:     RefusalEtcdFull,
 		patterns: re(`^(?P<detail>etcdserver: mvcc: database space exceeded)`),
-		complete: true,
-		brief:    "etcd is full",
-		text:     "the database of the cluster, etcd, is full",
-		advice:   "have the administrator of the cluster compact and defragment etcd, and disarm its alarm; until then, nothing can be created" + thenRetried,
+		complete: true, brief: "etcd is full",
+		text:   "the database of the cluster, etcd, is full",
+		advice: "have the administrator of the cluster compact and defragment etcd, and disarm its alarm; until then, nothing can be created" + thenRetried,
 	},
 	{
 		kind: RefusalUnavailable,
@@ -225,6 +212,13 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 		text:    "the API server, or its etcd, does not answer in time",
 		advice:  "check webhooks on pods, which may be slow, and the load of the API server and of etcd" + thenRetried,
 		command: "kubectl get --raw '/readyz?verbose'",
+	},
+	{
+		kind:     RefusalConflict,
+		patterns: re(`^Operation cannot be fulfilled on \S+ "(?P<name>[^"]+)": the object has been modified`),
+		complete: true, brief: "quota updated",
+		text:   "quota {name} was updated by others at the same time",
+		advice: "wait: the controller creates them at its next attempts{?; if that lasts, create fewer Jobs at once}",
 	},
 	// The other kinds are recognized by the words before the message.
 	{kind: RefusalInvalid, brief: "invalid pod template", text: "the API server rejects the pod template as invalid", advice: correctTemplate, ofTemplate: true},
@@ -399,7 +393,7 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 	case len(r.invalidFields()) > 0:
 		text, command = r.correctField()
 	case r.limitedNumber() != "" && r.neverFits() == "":
-		text = "wait until other " + r.limitedNumber() + " of the namespace have ended, or delete those that are no longer needed, as the controller tries again; or have the quota raised"
+		text = "wait until other " + r.limitedNumber() + " of the namespace have ended, or delete those that are no longer needed{?, as the controller tries again}; or have the quota raised"
 	case r.neverFits() == "pods":
 		text = "check which pods the quota applies to (its scopes; BestEffort: pods without requests and limits), and {recreate} so that it does not apply, or have it raised"
 	case r.neverFits() == "Jobs":
@@ -416,6 +410,11 @@ func (r *Refusal) IsOfQuota() bool { return r.Kind == RefusalQuota || r.Kind == 
 // IsOfPolicy reports whether a policy or webhook denies what is created, which may be changed to satisfy it.
 func (r *Refusal) IsOfPolicy() bool {
 	return slices.Contains([]RefusalKind{RefusalPolicy, RefusalWebhook, RefusalGatekeeper, RefusalKyverno}, r.Kind)
+}
+
+// IsElsewhere reports whether the cluster is at fault, and not the pod template.
+func (r *Refusal) IsElsewhere() bool {
+	return r != nil && slices.Contains([]RefusalKind{RefusalWebhookDown, RefusalEtcdFull, RefusalUnavailable, RefusalNamespace, RefusalConflict}, r.Kind)
 }
 
 // IsOfTemplate reports whether the pod template has to change.

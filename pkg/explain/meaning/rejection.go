@@ -121,20 +121,38 @@ func diskLimitAdvice(message string) string {
 
 // evictionAdvice returns advice on a pod that was evicted because its node ran low on a resource.
 func evictionAdvice(message string) string {
-	message = strings.Join(strings.Fields(message), " ")
-	m := consumer.FindStringSubmatch(message)
-	if text := uncounted[lowOn.Group(message)]; text != "" {
-		return text
-	}
-	if m == nil || strings.Count(message, " was using ") != 1 {
+	m := consumerIn(message)
+	switch {
+	case uncounted[lowOn.Group(message)] != "":
+		return uncounted[lowOn.Group(message)]
+	case m == nil:
 		return "request in the pod template what its containers use of the resource that ran low, so that they run on a node that has it"
-	}
-	if used, err := resource.ParseQuantity(m[3]); err == nil && m[1] == "ephemeral-storage" && used.Value() < littleDisk {
+	case usesLittle(m):
 		return wording.Insert("free disk space on the node (images, logs, files of other pods), or enlarge its disk: container {container} used only {used} of it",
 			"{container}", m[2], "{used}", binary(m[3]))
 	}
 	return wording.Insert("request {resource} for container {container}, which used {used} and requests {request}, so that it runs on a node that has as much; or have it use less",
 		"{resource}", m[1], "{container}", m[2], "{used}", binary(m[3]), "{request}", m[4])
+}
+
+// consumerIn returns the resource that ran low, and the container that used it with its use and its request; nil if there are several.
+func consumerIn(message string) []string {
+	if message = strings.Join(strings.Fields(message), " "); strings.Count(message, " was using ") != 1 {
+		return nil
+	}
+	return consumer.FindStringSubmatch(message)
+}
+
+// usesLittle reports whether the consumer did not fill the disk of its node.
+func usesLittle(m []string) bool {
+	used, err := resource.ParseQuantity(m[3])
+	return err == nil && m[1] == "ephemeral-storage" && used.Value() < littleDisk
+}
+
+// IsOwnDoing reports whether the kubelet evicted the pod for what one of its containers used, so that the next pod has the same fate.
+func (e *Ending) IsOwnDoing(message string) bool {
+	m := consumerIn(message)
+	return e.Kind == EndEvicted && e.By == ByKubelet && m != nil && !usesLittle(m)
 }
 
 // littleDisk is so little of a node's disk that it did not fill it.

@@ -66,6 +66,7 @@ const (
 	UnfitClaimUnbound   UnfitKind = "ClaimUnbound"
 	UnfitClaimInUse     UnfitKind = "ClaimInUse" // ReadWriteOncePod
 	UnfitDevices        UnfitKind = "Devices"    // ResourceClaims
+	UnfitDevicesBusy    UnfitKind = "DevicesBusy"
 	UnfitDeviceClass    UnfitKind = "DeviceClassMissing"
 	UnfitDeviceClaim    UnfitKind = "ResourceClaimMissing"
 	UnfitStorage        UnfitKind = "InsufficientStorage" // behind the StorageClass of the claim
@@ -96,9 +97,8 @@ type unfitRow struct {
 // unfits are messages of the filters of kube-scheduler, as of Kubernetes 1.37 and in earlier releases.
 var unfits = []unfitRow{
 	{
-		kind:     UnfitResource,
+		kind: UnfitResource, yieldsTo: []UnfitKind{UnfitPodCount},
 		patterns: re(`^(?:node\(s\) had )?[Ii]nsufficient (\S+)`),
-		yieldsTo: []UnfitKind{UnfitPodCount},
 		text:     "Insufficient {name}",
 		nodes:    [2]string{"lacks free {name}", "lack free {name}"},
 		advise:   resourceAdvice,
@@ -121,12 +121,8 @@ var unfits = []unfitRow{
 		patterns: re(`^Too many pods`, `^Insufficient pods$`, `pod number exceeded`),
 		text:     "Too many pods",
 		nodes:    [2]string{"runs as many pods as it may", "run as many pods as they may"},
-		advise: func(u *Unfit, _ []Claim) string {
-			if u.Pinned != "" {
-				return "wait until pods of node " + u.Pinned + " end, delete some of them, raise maxPods of its kubelet (status.allocatable.pods), or " + u.unpin()
-			}
-			return "add nodes that the pod may use: these run as many pods as they may (status.allocatable.pods)"
-		},
+		advise: fullAdvice("wait until pods of node {pinned} end, delete some of them, raise maxPods of its kubelet (status.allocatable.pods), or ",
+			"add nodes that the pod may use: these run as many pods as they may (status.allocatable.pods)"),
 	},
 	{
 		kind:     UnfitTaint,
@@ -144,10 +140,15 @@ var unfits = []unfitRow{
 	},
 	{
 		kind:     UnfitTopologySpread,
-		patterns: re(`pod topology spread constraints|^EvenPodsSpread$`),
-		text:     "topology spread constraints{(rule)}",
-		nodes:    [2]string{"does not satisfy its topology spread constraints{(rule)}", "do not satisfy its topology spread constraints{(rule)}"},
-		advice:   "{recreate} with other topologySpreadConstraints (a larger maxSkew, or whenUnsatisfiable ScheduleAnyway), or add nodes in the domains that lack pods",
+		patterns: re(`pod topology spread constraints(?: \((missing required label)\))?|^EvenPodsSpread$`),
+		text:     "topology spread constraints{(name)}{(rule)}",
+		nodes:    [2]string{"does not satisfy its topology spread constraints{(name)}{(rule)}", "do not satisfy its topology spread constraints{(name)}{(rule)}"},
+		advise: func(u *Unfit, _ []Claim) string {
+			if u.Name != "" {
+				return "{recreate} with a topologyKey in topologySpreadConstraints that the nodes have, or give them that label" + wording.InBrackets(u.Rule)
+			}
+			return spread
+		},
 	},
 	{
 		kind:     UnfitPodAffinity,
@@ -157,17 +158,15 @@ var unfits = []unfitRow{
 		advise:   affinityAdvice,
 	},
 	{
-		kind:         UnfitVolumeNode,
-		patterns:     re(`^NoVolume(?:Zone|Node)Conflict$|^VolumeNodeAffinityConflict$|volume node affinity conflict|PersistentVolume's node affinity|no available volume zone|\bpv "[^"]+" node affinity doesn't match`),
-		text:         "volume node affinity{(claim)}",
-		nodes:        [2]string{"cannot use its volume{(claim)}", "cannot use its volume{(claim)}"},
-		advise:       volumeNodeAdvice,
-		isAboutClaim: true,
+		kind: UnfitVolumeNode, isAboutClaim: true,
+		patterns: re(`^NoVolume(?:Zone|Node)Conflict$|^VolumeNodeAffinityConflict$|volume node affinity conflict|PersistentVolume's node affinity|no available volume zone|\bpv "[^"]+" node affinity doesn't match`),
+		text:     "volume node affinity{(claim)}",
+		nodes:    [2]string{"cannot use its volume{(claim)}", "cannot use its volume{(claim)}"},
+		advise:   volumeNodeAdvice,
 	},
 	{
-		kind:     UnfitNodeAffinity,
+		kind: UnfitNodeAffinity, yieldsTo: []UnfitKind{UnfitVolumeNode},
 		patterns: re(`node affinity|node selector|^pod affinity terms conflict|^MatchNodeSelector$`),
-		yieldsTo: []UnfitKind{UnfitVolumeNode},
 		text:     "node affinity/selector{(name)}",
 		nodes:    [2]string{"does not match its {selector}", "do not match its {selector}"},
 		advise:   selectorAdvice,
@@ -191,35 +190,27 @@ var unfits = []unfitRow{
 		patterns: re(`exceed max volume count|^Max\w*VolumeCount$`),
 		text:     "maximum number of volumes",
 		nodes:    [2]string{"has as many volumes as it may", "have as many volumes as they may"},
-		advise: func(u *Unfit, _ []Claim) string {
-			if u.Pinned != "" {
-				return "wait until a volume is detached from node " + u.Pinned + ", or " + u.unpin()
-			}
-			return "add nodes: these have as many volumes attached as they may"
-		},
+		advise:   fullAdvice("wait until a volume is detached from node {pinned}, or ", "add nodes: these have as many volumes attached as they may"),
 	},
 	{
-		kind:         UnfitNoVolume,
-		patterns:     re(`available persistent volumes to bind|^VolumeBindingNoMatch$`),
-		text:         "no PersistentVolume to bind{(claim)}",
-		nodes:        [2]string{"has no PersistentVolume to bind{(claim)}", "have no PersistentVolume to bind{(claim)}"},
-		advise:       unboundAdvice,
-		isAboutClaim: true,
+		kind: UnfitNoVolume, isAboutClaim: true,
+		patterns: re(`available persistent volumes to bind|^VolumeBindingNoMatch$`),
+		text:     "no PersistentVolume to bind{(claim)}",
+		nodes:    [2]string{"has no PersistentVolume to bind{(claim)}", "have no PersistentVolume to bind{(claim)}"},
+		advise:   unboundAdvice,
 	},
 	{
-		kind:         UnfitStorage,
-		patterns:     re(`enough free storage`),
-		text:         "too little free storage{(claim)}",
-		nodes:        [2]string{"has too little free storage for its volume{(claim)}", "have too little free storage for its volume{(claim)}"},
-		advice:       "compare the size of {claim} with what its CSI driver reports for the nodes (kubectl get csistoragecapacities -A; a node without an entry counts as full): free storage there, or recreate the claim with a smaller size",
-		isAboutClaim: true,
+		kind: UnfitStorage, isAboutClaim: true,
+		patterns: re(`enough free storage`),
+		text:     "too little free storage{(claim)}",
+		nodes:    [2]string{"has too little free storage for its volume{(claim)}", "have too little free storage for its volume{(claim)}"},
+		advice:   "compare the size of {claim} with what its CSI driver reports for the nodes (kubectl get csistoragecapacities -A; a node without an entry counts as full): free storage there, or recreate the claim with a smaller size",
 	},
 	{
-		kind:         UnfitVolumeMissing,
-		patterns:     re(`^persistentvolumeclaim "([^"]+)" bound to non-existent`, `bound to non-existent|^persistentvolume "[^"]+" not found`),
-		text:         "the PersistentVolume{(claim)} does not exist",
-		advice:       "recreate {claim}, as the PersistentVolume that it is bound to does not exist anymore",
-		isAboutClaim: true,
+		kind: UnfitVolumeMissing, isAboutClaim: true,
+		patterns: re(`^persistentvolumeclaim "([^"]+)" bound to non-existent`, `bound to non-existent|^persistentvolume "[^"]+" not found`),
+		text:     "the PersistentVolume{(claim)} does not exist",
+		advice:   "recreate {claim}, as the PersistentVolume that it is bound to does not exist anymore",
 	},
 	{
 		kind:     UnfitClassMissing,
@@ -234,47 +225,46 @@ var unfits = []unfitRow{
 		advice:   "install CSI driver {name} on the nodes, or keep the pod to nodes that have it",
 	},
 	{
-		kind:         UnfitClaimPending,
-		patterns:     re(`waiting for ephemeral volume controller to create the persistentvolumeclaim "([^"]+)"`),
-		text:         "{claim} of its ephemeral volume is not created yet",
-		advice:       "wait; if it lasts, the events of the pod say why kube-controller-manager cannot create the claim, such as a quota",
-		isAboutClaim: true,
+		kind: UnfitClaimPending, isAboutClaim: true,
+		patterns: re(`waiting for ephemeral volume controller to create the persistentvolumeclaim "([^"]+)"`),
+		text:     "{claim} of its ephemeral volume is not created yet",
+		advice:   "wait; if it lasts, the events of the pod say why kube-controller-manager cannot create the claim, such as a quota",
 	},
 	{
-		kind:         UnfitClaimMissing,
-		yieldsTo:     []UnfitKind{UnfitClaimPending},
-		patterns:     re(`(?i)persistentvolumeclaim "([^"]+)" not found`, `(?i)create the persistentvolumeclaim "([^"]+)"`),
-		text:         "{claim} does not exist",
-		advice:       "create claim {name}, and the pod is scheduled automatically; otherwise {recreate} with the name of a claim that exists, or without the volume",
-		isAboutClaim: true,
+		kind: UnfitClaimMissing, isAboutClaim: true, yieldsTo: []UnfitKind{UnfitClaimPending},
+		patterns: re(`(?i)persistentvolumeclaim "([^"]+)" not found`, `(?i)create the persistentvolumeclaim "([^"]+)"`),
+		text:     "{claim} does not exist",
+		advice:   "create claim {name}{?, and the pod is scheduled automatically}; otherwise {recreate} with the name of a claim that exists, or without the volume",
 	},
 	{
-		kind:         UnfitClaimDeleted,
-		patterns:     re(`(?i)persistentvolumeclaim "([^"]+)" is being deleted`),
-		text:         "{claim} is being deleted",
-		advice:       "recreate the claim once it is gone, and the Job with it",
-		isAboutClaim: true,
+		kind: UnfitClaimDeleted, isAboutClaim: true,
+		patterns: re(`(?i)persistentvolumeclaim "([^"]+)" is being deleted`),
+		text:     "{claim} is being deleted",
+		advice:   "recreate the claim once it is gone, and the Job with it",
 	},
 	{
-		kind:         UnfitClaimUnbound,
-		patterns:     re(`provisioning failed for PVC "([^"]+)"`, `unbound (?:immediate )?PersistentVolumeClaim|binding volumes: |^PersistentVolumeClaim had no pv name`),
-		yieldsTo:     []UnfitKind{UnfitVolumeNode},
-		text:         "{claim} is not bound{(warning)}",
-		advise:       unboundAdvice,
-		isAboutClaim: true,
+		kind: UnfitClaimUnbound, isAboutClaim: true, yieldsTo: []UnfitKind{UnfitVolumeNode},
+		patterns: re(`provisioning failed for PVC "([^"]+)"`, `unbound (?:immediate )?PersistentVolumeClaim|binding volumes: |^PersistentVolumeClaim had no pv name`),
+		text:     "{claim} is not bound{(warning)}",
+		advise:   unboundAdvice,
 	},
 	{
-		kind:         UnfitClaimInUse,
-		patterns:     re(`ReadWriteOncePod`),
-		text:         "{claim} is in use by another pod (ReadWriteOncePod)",
-		advice:       "wait until the other pod ends, or use a claim with another access mode than ReadWriteOncePod",
-		isAboutClaim: true,
+		kind: UnfitClaimInUse, isAboutClaim: true,
+		patterns: re(`ReadWriteOncePod`),
+		text:     "{claim} is in use by another pod (ReadWriteOncePod)",
+		advice:   "wait until the other pod ends, or use a claim with another access mode than ReadWriteOncePod",
 	},
 	{
-		kind:     UnfitDevices,
+		kind: UnfitDevices, yieldsTo: []UnfitKind{UnfitDeviceClaim, UnfitDevicesBusy},
 		patterns: re(`(?i)resource ?claim|cannot allocate all claims`),
-		yieldsTo: []UnfitKind{UnfitDeviceClaim},
 		advice:   "compare the ResourceClaims of the pod with the devices of the nodes (ResourceSlices)",
+	},
+	{
+		kind:     UnfitDevicesBusy,
+		patterns: re(`^cannot allocate all claims$`),
+		text:     "no devices for its ResourceClaims",
+		nodes:    [2]string{"has no free devices for its ResourceClaims", "have no free devices for its ResourceClaims"},
+		advice:   "free devices, or add a node that offers them: compare what the ResourceClaims of the pod ask for (class, selectors, count) with the ResourceSlices of the nodes (kubectl get resourceslices); without any, check the DRA driver on the nodes",
 	},
 	{
 		kind:     UnfitDeviceClass,
@@ -286,7 +276,7 @@ var unfits = []unfitRow{
 		kind:     UnfitDeviceClaim,
 		patterns: re(`(?i)^resourceclaim\S* "([^"]+)" not found`),
 		text:     "ResourceClaim {name} does not exist",
-		advice:   "create ResourceClaim {name}, and the pod is scheduled automatically; otherwise {recreate} with the name of one that exists",
+		advice:   "create ResourceClaim {name}{?, and the pod is scheduled automatically}; otherwise {recreate} with the name of one that exists",
 	},
 	{
 		kind:     UnfitNoNodes,
@@ -313,6 +303,8 @@ var unfits = []unfitRow{
 		advice:   "wait, or {recreate}, which tries again; a Fargate profile with subnets in more availability zones has more capacity",
 	},
 }
+
+const spread = "{recreate} with other topologySpreadConstraints (a larger maxSkew, or whenUnsatisfiable ScheduleAnyway), or add nodes in the domains that lack pods"
 
 const uncordon = "uncordon a node (kubectl uncordon), or wait until its maintenance is over"
 

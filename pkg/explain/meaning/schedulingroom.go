@@ -95,6 +95,16 @@ func (u *Unfit) unpin() string {
 	return "{recreate} without the nodeSelector or affinity that allows only node " + u.Pinned
 }
 
+// fullAdvice returns advice on nodes that take no more: on the only one that the pod template allows, or on all.
+func fullAdvice(onPinned, onAll string) func(*Unfit, []Claim) string {
+	return func(u *Unfit, _ []Claim) string {
+		if u.Pinned != "" {
+			return strings.ReplaceAll(onPinned, "{pinned}", u.Pinned) + u.unpin()
+		}
+		return onAll
+	}
+}
+
 func resourceAdvice(u *Unfit, _ []Claim) string {
 	if u.Pinned != "" {
 		return fmt.Sprintf("lower what the pod requests of %s%s, free some of it on node %s, or %s", u.Name, wording.InBrackets(u.Requested), u.Pinned, u.unpin())
@@ -107,6 +117,8 @@ func resourceAdvice(u *Unfit, _ []Claim) string {
 		return fmt.Sprintf("free %s on a node, or add a node that offers it%s; if a node should offer it, check its device plugin", u.Name, requests)
 	}
 	switch {
+	case strings.HasPrefix(u.Name, "hugepages-"):
+		return fmt.Sprintf("have nodes reserve %s (vm.nr_hugepages, or the kernel's command line, before the kubelet starts), or {recreate} without them%s", u.Name, requests)
 	case u.Requested == "":
 		return fmt.Sprintf("free %s on the nodes, or add a node", u.Name)
 	case u.IsHelpless: // The pods of the nodes do not matter.

@@ -17,6 +17,8 @@ const (
 	ErrorRootUser        ErrorKind = "RootUser"        // runAsNonRoot, and the user is root
 	ErrorImageLost       ErrorKind = "ImageLost"       // the container runtime has lost the image
 	ErrorRuntimeSlow     ErrorKind = "RuntimeSlow"     // the container runtime does not create the container in time
+	ErrorNameReserved    ErrorKind = "NameReserved"    // the container runtime still creates the container
+	ErrorArguments       ErrorKind = "Arguments"       // the kernel does not take so many arguments and variables
 	ErrorSubPath         ErrorKind = "SubPath"         // the subPath of a volume cannot be used
 	ErrorMountOnFile     ErrorKind = "MountOnFile"     // a directory is mounted onto a file, or a file onto a directory
 	ErrorMountReadOnly   ErrorKind = "MountReadOnly"   // the mount point does not exist, and cannot be created
@@ -45,9 +47,8 @@ var setupErrors = []errorRow{
 	{
 		kind:     ErrorNoCommand,
 		patterns: []errorPattern{{"no command specified", lazyregexp.New(`no command specified`), nil}},
-		brief:    "no command",
-		text:     "neither its image nor the pod template has a command",
-		advice:   "{recreate} with a command for container {container}, or with an image that has one: {image} has neither ENTRYPOINT nor CMD, which a copy or a build of it may have lost",
+		brief:    "no command", text: "neither its image nor the pod template has a command",
+		advice: "{recreate} with a command for container {container}, or with an image that has one: {image} has neither ENTRYPOINT nor CMD, which a copy or a build of it may have lost",
 	},
 	{
 		kind: ErrorUserNotFound,
@@ -55,30 +56,26 @@ var setupErrors = []errorRow{
 			{"unable to find user", lazyregexp.New(`unable to find user ([^\s:]+): `), nil},
 			{"no users found", lazyregexp.New(`no users found`), nil},
 		},
-		brief:  "user not found",
-		text:   "its image {has no user %s|does not have the user that it is to run as}",
+		brief: "user not found", text: "its image {has no user %s|does not have the user that it is to run as}",
 		advice: "create {user %s|the user} in the image (USER names it), or set runAsUser to a number",
 	},
 	{
 		kind:     ErrorUserName,
 		patterns: []errorPattern{{"non-numeric user", lazyregexp.New(`image has non-numeric user \(([^)]*)\)`), nil}},
-		brief:    "runAsNonRoot",
-		text:     "runAsNonRoot needs a number, and the user of its image is a name{ (%s)|}",
-		advice:   "set runAsUser in the securityContext to the number of {user %s in the image,|the user,} or use an image with a number in USER",
+		brief:    "runAsNonRoot", text: "runAsNonRoot needs a number, and the user of its image is a name{ (%s)|}",
+		advice: "set runAsUser in the securityContext to the number of {user %s in the image,|the user,} or use an image with a number in USER",
 	},
 	{
 		kind:     ErrorRootUser,
 		patterns: []errorPattern{{"will run as root", lazyregexp.New(`runAsNonRoot and image will run as root`), nil}},
-		brief:    "runAsNonRoot",
-		text:     "runAsNonRoot does not allow it to run as root",
-		advice:   "set runAsUser in the securityContext to a number other than 0, or use an image with such a number in USER",
+		brief:    "runAsNonRoot", text: "runAsNonRoot does not allow it to run as root",
+		advice: "set runAsUser in the securityContext to a number other than 0, or use an image with such a number in USER",
 	},
 	{
 		kind:     ErrorRootAsked,
 		patterns: []errorPattern{{"non-root policy", lazyregexp.New(`runAsUser breaks non-root policy`), nil}},
-		brief:    "runAsNonRoot",
-		text:     "runAsNonRoot does not allow its runAsUser 0",
-		advise:   rootAdvice,
+		brief:    "runAsNonRoot", text: "runAsNonRoot does not allow its runAsUser 0",
+		advise: rootAdvice,
 	},
 	{
 		kind: ErrorImageLost,
@@ -87,23 +84,33 @@ var setupErrors = []errorRow{
 			{"content store", lazyregexp.New(`failed to get reader from content store`), nil},
 			{"no such image", lazyregexp.New(`(?i)no such image: sha256:`), nil},
 		},
-		brief:  "image lost",
-		text:   "its image is not in the store of the container runtime of its node",
+		brief: "image lost", text: "its image is not in the store of the container runtime of its node",
 		advice: "remove image {image} from the node (crictl rmi) and have it pulled or loaded again, or have the pod run on another node",
 	},
 	{
 		kind:     ErrorRuntimeSlow,
 		patterns: []errorPattern{{"deadline exceeded", lazyregexp.New(`^(?:rpc error: code = DeadlineExceeded desc = )?context deadline exceeded$`), nil}},
-		brief:    "runtime timed out",
-		text:     "the container runtime of its node timed out creating it",
-		advice:   "lower the load of the node (its disk above all), or restart its container runtime" + retried,
+		brief:    "runtime timed out", text: "the container runtime of its node timed out creating it",
+		advice: "lower the load of the node (its disk above all), or restart its container runtime" + retried,
+	},
+	{
+		kind:     ErrorNameReserved,
+		patterns: []errorPattern{{"container", lazyregexp.New(`failed to reserve container name|[Tt]he container name \S+ is already in use by`), nil}},
+		brief:    "runtime is slow",
+		text:     "its name is reserved by an earlier attempt to create it, which its container runtime has not finished",
+		advice:   "wait; if it lasts, restart the container runtime of the node, and check its disk, which is slow or overloaded most of the time" + retried,
+	},
+	{
+		kind:     ErrorArguments,
+		patterns: []errorPattern{{"argument list too long", lazyregexp.New(`argument list too long`), nil}},
+		brief:    "arguments too long", text: "its arguments and variables are too long for the kernel",
+		advice: "give container {container} long values as files (a volume) in place of args and env; if the namespace has many Services, {recreate} with enableServiceLinks: false, without which each of them adds variables",
 	},
 	{
 		kind:     ErrorSubPath,
 		patterns: []errorPattern{{"subpath", lazyregexp.New(`failed to (?:prepare subPath|create subPath directory) for volumeMount "([^"]+)"`), nil}},
-		brief:    "subPath",
-		text:     "the subPath of {its volume %s|one of its volumes} cannot be used",
-		advice:   "correct {subPath for volume %s:|subPath:} it must be a directory or file in the volume that the node may create or open",
+		brief:    "subPath", text: "the subPath of {its volume %s|one of its volumes} cannot be used",
+		advice: "correct {subPath for volume %s:|subPath:} it must be a directory or file in the volume that the node may create or open",
 	},
 	{
 		kind: ErrorMountOnFile,
@@ -112,8 +119,7 @@ var setupErrors = []errorRow{
 			{"not a directory", lazyregexp.New("mount `[^`]+` to `([^`]+)`: Not a directory"), nil},
 			{"not a directory", oldMountError("not a directory"), nil},
 		},
-		brief:  "file or directory",
-		text:   "{its mount at %s is a directory|a directory is mounted} on a file, or a file on a directory",
+		brief: "file or directory", text: "{its mount at %s is a directory|a directory is mounted} on a file, or a file on a directory",
 		advice: "{correct the mount at %s: |}mount a directory on a directory, or one file with subPath, the name of a key that exists",
 	},
 	{
@@ -122,8 +128,7 @@ var setupErrors = []errorRow{
 			{"read-only file system", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: read-only file system`), nil},
 			{"read-only file system", oldMountError("read-only file system"), nil},
 		},
-		brief:  "mount point",
-		text:   "{mount point %s|a mount point} does not exist, and is in a read-only file system",
+		brief: "mount point", text: "{mount point %s|a mount point} does not exist, and is in a read-only file system",
 		advice: "create {%s|the mount point} in the image, or mount the volume elsewhere: it is below another mount that is read-only",
 	},
 	{
@@ -132,8 +137,7 @@ var setupErrors = []errorRow{
 			{"no such file", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: no such file or directory`), nil},
 			{"no such file", oldMountError("no such file or directory"), nil},
 		},
-		brief:  "mount missing",
-		text:   "nothing can be {mounted at %s:|mounted:} no such file or directory",
+		brief: "mount missing", text: "nothing can be {mounted at %s:|mounted:} no such file or directory",
 		advice: "check the {volume that is mounted at %s: its hostPath, or a file of it,|volumes of the container: a hostPath, or a file of one,} does not exist on the node, or exists no longer",
 	},
 	{
@@ -171,8 +175,7 @@ var setupErrors = []errorRow{
 			{"too low; should be", lazyregexp.New(`memory limit \d+ too low; should be (at least \d+ bytes)`), nil},
 			{"memory limit", lazyregexp.New(`OOM-killed \(memory limit too low\?\)|OOM: the memory limit could be too low`), nil},
 		},
-		brief: "memory limit",
-		text:  "its memory limit is too low to start a container{ (%s)|}",
+		brief: "memory limit", text: "its memory limit is too low to start a container{ (%s)|}",
 		advise: func(_ *KnownError, c Container) string {
 			return runtimeMemory(c, fmt.Sprintf("raise the memory limit of container %s, and check its unit (128Mi, not 128m)", c.Name))
 		},
@@ -183,8 +186,7 @@ var setupErrors = []errorRow{
 			{"nvidia-container-cli", lazyregexp.New(`(?m)nvidia-container-cli: ([^\n,]+?)(?:,.*|: unknown|\.)*$`), nil},
 			{"cdi devices", lazyregexp.New(`(unresolvable CDI devices .+?)(?:: unknown)?$`), nil},
 		},
-		brief:  "GPU driver",
-		text:   "GPU setup on its node failed{: %s|}",
+		brief: "GPU driver", text: "GPU setup on its node failed{: %s|}",
 		advice: "check GPU driver, container toolkit, and device plugin (or DRA driver) on the node, and that the container runtime finds what they wrote for it (CDI: nvidia-ctk cdi list), or have the pod run on another one",
 	},
 	{
@@ -193,8 +195,7 @@ var setupErrors = []errorRow{
 			{"hook #", lazyregexp.New(`(?s)error running (?:\w+ )?hook #\d+: (?:.*stderr: )?(.+?)(?:: unknown)?$`), nil},
 			{"executing hook", lazyregexp.New("error executing hook `([^`]+)`"), nil},
 		},
-		brief:  "runtime hook",
-		text:   "a hook of its node's container runtime fails{: %s|}",
+		brief: "runtime hook", text: "a hook of its node's container runtime fails{: %s|}",
 		advice: "correct the hook on the node, or have the pod run on another one",
 	},
 	{
@@ -203,8 +204,7 @@ var setupErrors = []errorRow{
 			{"pid from pipe", lazyregexp.New(`(?i)(final child's pid from pipe).*EOF`), nil},
 			{"cannot start a stopped process", lazyregexp.New(`(cannot start a stopped process)`), nil},
 		},
-		brief: "runtime ends",
-		text:  "its first process ends before its command runs, often for lack of memory",
+		brief: "runtime ends", text: "its first process ends before its command runs, often for lack of memory",
 		advise: func(_ *KnownError, c Container) string {
 			return runtimeMemory(c, "check whether a LimitRange sets a memory limit that is too low for the container runtime") + "; otherwise restart the container runtime of the node, or update it"
 		},
@@ -216,16 +216,14 @@ var setupErrors = []errorRow{
 			{"windows system call", lazyregexp.New(inWindows[0]), nil},
 			{"hcs", lazyregexp.New(inWindows[1]), nil},
 		},
-		brief:  "node runs Windows",
-		text:   "its node (Windows) {reports: %s|reports an error}",
+		brief: "node runs Windows", text: "its node (Windows) {reports: %s|reports an error}",
 		advice: "if its image is for Linux, {recreate} with nodeSelector kubernetes.io/os: linux, which keeps its pods off nodes with Windows; for Windows, use an image for the version of the node (node.kubernetes.io/windows-build), check its command, user (windowsOptions.runAsUserName) and mounts, and leave out what is for Linux only",
 	},
 	{
 		kind:     ErrorMountAtRoot,
 		patterns: []errorPattern{{"destination can't be '/'", lazyregexp.New(`destination can't be '/'`), nil}},
-		brief:    "mount at /",
-		text:     "a volume is mounted at /, where the root file system of its image is",
-		advice:   "correct mountPath / of container {container}: mount the volume in a directory, or single files of it with subPath",
+		brief:    "mount at /", text: "a volume is mounted at /, where the root file system of its image is",
+		advice: "correct mountPath / of container {container}: mount the volume in a directory, or single files of it with subPath",
 	},
 	{
 		kind: ErrorShimGone,
@@ -233,44 +231,38 @@ var setupErrors = []errorRow{
 			{"ttrpc: ", lazyregexp.New(`(ttrpc: (?:client shutting down|closed))`), nil},
 			{"", lazyregexp.New(`new parent process: namespace path: (lstat /proc/0/[\w/]+)`), nil},
 		},
-		brief:  "runtime crashed",
-		text:   "the container runtime's process for it, or its sandbox, has ended{ (%s)|}",
+		brief: "runtime crashed", text: "the container runtime's process for it, or its sandbox, has ended{ (%s)|}",
 		advice: "check memory and processes of the node, for lack of which containerd-shim ends, and the log of containerd there; another node may start it",
 	},
 	{
 		kind:     ErrorPropagation,
 		patterns: []errorPattern{{"is mounted on", lazyregexp.New(`path "([^"]+)" is mounted on "[^"]+" but it is not a (?:shared|slave)`), nil}},
-		brief:    "mountPropagation",
-		text:     "mountPropagation needs a shared mount, but {%s|its hostPath} is not on one on its node",
-		advice:   "{recreate} without mountPropagation for the {volume of %s,|volume,} or share its mount on the nodes (mount --make-rshared)",
+		brief:    "mountPropagation", text: "mountPropagation needs a shared mount, but {%s|its hostPath} is not on one on its node",
+		advice: "{recreate} without mountPropagation for the {volume of %s,|volume,} or share its mount on the nodes (mount --make-rshared)",
 	},
 	{
 		kind:     ErrorSysctl,
 		patterns: []errorPattern{{"write sysctl key", lazyregexp.New(`write sysctl key (\S+): `), nil}},
-		brief:    "sysctl",
-		text:     "{sysctl %s|a sysctl of the pod} cannot be set on its node",
-		advice:   "{recreate} without {%s in sysctls|the sysctl} (securityContext of the pod): the kernel of the node does not have it, or not for each pod, or not this value",
+		brief:    "sysctl", text: "{sysctl %s|a sysctl of the pod} cannot be set on its node",
+		advice: "{recreate} without {%s in sysctls|the sysctl} (securityContext of the pod): the kernel of the node does not have it, or not for each pod, or not this value",
 	},
 	{
 		kind:     ErrorCapabilities,
 		patterns: []errorPattern{{"unable to apply caps", lazyregexp.New(`unable to apply caps: `), nil}},
-		brief:    "capabilities",
-		text:     "its node may not give it its capabilities",
-		advice:   "{recreate} without capabilities.add (securityContext), or have the pod run on a node that is neither rootless nor in a container, where the runtime may give capabilities",
+		brief:    "capabilities", text: "its node may not give it its capabilities",
+		advice: "{recreate} without capabilities.add (securityContext), or have the pod run on a node that is neither rootless nor in a container, where the runtime may give capabilities",
 	},
 	{
 		kind:     ErrorCgroupLimit,
 		patterns: []errorPattern{{"/sys/fs/cgroup", lazyregexp.New(`write /sys/fs/cgroup/\S*?((?:cpu|memory|pids|hugetlb)\.[\w.]+): (?:invalid argument|device or resource busy)`), nil}},
-		brief:    "limit not accepted",
-		text:     "the kernel of its node does not accept one of its limits{ (%s)|}",
-		advice:   "correct {resources.limits for %s: cpu of at least 10m and not above that of the pod,|resources.limits: cpu of at least 10m,} memory in bytes (128Mi, not 128m), huge pages of a size that the node has",
+		brief:    "limit not accepted", text: "the kernel of its node does not accept one of its limits{ (%s)|}",
+		advice: "correct {resources.limits for %s: cpu of at least 10m and not above that of the pod,|resources.limits: cpu of at least 10m,} memory in bytes (128Mi, not 128m), huge pages of a size that the node has",
 	},
 	{
 		kind:     ErrorAppArmorParser,
 		patterns: []errorPattern{{"apparmor_parser", lazyregexp.New(`get apparmor_parser version: exec: "apparmor_parser": executable file not found`), nil}},
-		brief:    "no apparmor_parser",
-		text:     "its node lacks the program apparmor_parser, which its container runtime calls",
-		advice:   "install the package apparmor on the node, or have the pod run on another one",
+		brief:    "no apparmor_parser", text: "its node lacks the program apparmor_parser, which its container runtime calls",
+		advice: "install the package apparmor on the node, or have the pod run on another one",
 	},
 	{
 		kind: ErrorSecurityProfile,
@@ -278,8 +270,7 @@ var setupErrors = []errorRow{
 			{"apparmor profile not found", lazyregexp.New(`apparmor profile not found (\S+)`), nil},
 			{"cannot load seccomp profile", lazyregexp.New(`cannot load seccomp profile "([^"]+)"`), nil},
 		},
-		brief:  "security profile",
-		text:   "{security profile %s|its security profile} is not on its node",
+		brief: "security profile", text: "{security profile %s|its security profile} is not on its node",
 		advice: "load {profile %s|the profile} on the nodes, or correct seccompProfile or appArmorProfile in the pod template",
 	},
 }

@@ -20,47 +20,29 @@ type stateTaint struct {
 }
 
 var stateTaints = []stateTaint{
-	{
-		key: "node.kubernetes.io/disk-pressure", is: [2]string{"has too little free disk space", "have too little free disk space"},
-		advice: "free disk space on the nodes (unused images, logs, files of other pods), or enlarge their disks; the kubelet then removes the taint",
-	},
-	{
-		key: "node.kubernetes.io/memory-pressure", is: [2]string{"has too little free memory", "have too little free memory"},
-		advice: "free memory on the nodes, or add a node; the kubelet then removes the taint",
-	},
-	{
-		key: "node.kubernetes.io/pid-pressure", is: [2]string{"runs too many processes", "run too many processes"},
-		advice: "find out which pods start so many processes on the nodes, or add a node; the kubelet then removes the taint",
-	},
-	{
-		key: "node.kubernetes.io/not-ready", is: [2]string{"is not ready", "are not ready"},
-		advice: "find out why the nodes are not ready: their condition Ready has the reason, such as a network plugin that is not installed or does not run",
-	},
-	{
-		key: "node.kubernetes.io/unreachable", is: [2]string{"is unreachable", "are unreachable"},
-		advice: "check the machines and the kubelets of the nodes, which no longer report to the API server",
-	},
-	{
-		key: "node.kubernetes.io/network-unavailable", is: [2]string{"has no network yet", "have no network yet"},
-		advice: "check the network plugin, or the routes of the cloud, on the nodes; the taint is then removed",
-	},
+	{key: "node.kubernetes.io/disk-pressure", is: [2]string{"has too little free disk space", "have too little free disk space"},
+		advice: "free disk space on the nodes (unused images, logs, files of other pods), or enlarge their disks; the kubelet then removes the taint"},
+	{key: "node.kubernetes.io/memory-pressure", is: [2]string{"has too little free memory", "have too little free memory"},
+		advice: "free memory on the nodes, or add a node; the kubelet then removes the taint"},
+	{key: "node.kubernetes.io/pid-pressure", is: [2]string{"runs too many processes", "run too many processes"},
+		advice: "find out which pods start so many processes on the nodes, or add a node; the kubelet then removes the taint"},
+	{key: "node.kubernetes.io/not-ready", is: [2]string{"is not ready", "are not ready"},
+		advice: "find out why the nodes are not ready: their condition Ready has the reason, such as a network plugin that is not installed or does not run"},
+	{key: "node.kubernetes.io/unreachable", is: [2]string{"is unreachable", "are unreachable"},
+		advice: "check the machines and the kubelets of the nodes, which no longer report to the API server"},
+	{key: "node.kubernetes.io/network-unavailable", is: [2]string{"has no network yet", "have no network yet"},
+		advice: "check the network plugin, or the routes of the cloud, on the nodes; the taint is then removed"},
 	{key: "node.kubernetes.io/unschedulable", is: [2]string{"is cordoned", "are cordoned"}, advice: uncordon},
-	{
-		key: "node.cloudprovider.kubernetes.io/uninitialized", is: [2]string{"waits for its cloud controller", "wait for their cloud controller"},
-		advice: "check whether the cloud-controller-manager runs: it initializes new nodes, and then removes the taint",
-	},
-	{
-		key: "node.cloudprovider.kubernetes.io/shutdown", is: [2]string{"is shut down", "are shut down"},
-		advice: "start the machines of the nodes, or add a node",
-	},
+	{key: "node.cloudprovider.kubernetes.io/uninitialized", is: [2]string{"waits for its cloud controller", "wait for their cloud controller"},
+		advice: "check whether the cloud-controller-manager runs: it initializes new nodes, and then removes the taint"},
+	{key: "node.cloudprovider.kubernetes.io/shutdown", is: [2]string{"is shut down", "are shut down"},
+		advice: "start the machines of the nodes, or add a node"},
 	{key: "ToBeDeletedByClusterAutoscaler", is: [2]string{"is being removed by the cluster autoscaler", "are being removed by the cluster autoscaler"}},
 	{key: "karpenter.sh/disrupted", is: [2]string{"is being removed by Karpenter", "are being removed by Karpenter"}},
 	{key: "karpenter.sh/disruption", is: [2]string{"is being removed by Karpenter", "are being removed by Karpenter"}},
 	{key: "karpenter.sh/unregistered", is: [2]string{"is still starting", "are still starting"}},
-	{
-		key: "/agent-not-ready", is: [2]string{"waits for its agent of {owner}", "wait for their agent of {owner}"},
-		advice: "check the agent of {owner} on the nodes, a pod of a DaemonSet; it removes the taint when it is ready",
-	},
+	{key: "/agent-not-ready", is: [2]string{"waits for its agent of {owner}", "wait for their agent of {owner}"},
+		advice: "check the agent of {owner} on the nodes, a pod of a DaemonSet; it removes the taint when it is ready"},
 }
 
 // stateTaint returns the row of the taint of the reason, nil for a taint that reserves nodes.

@@ -69,6 +69,11 @@ var passing = []TroubleKind{
 // MayPass reports whether the trouble may pass by itself.
 func (t *Trouble) MayPass() bool { return t != nil && slices.Contains(passing, t.Kind) }
 
+// MayPass reports whether the error may pass by itself.
+func (e *KnownError) MayPass() bool {
+	return e != nil && (e.Kind == ErrorRuntimeSlow || e.Kind == ErrorNameReserved)
+}
+
 // ofTemplates is trouble with a volume, a sandbox or a device that a change of the pod template may solve. The rest is of the node or the
 // cluster, as is some trouble with images.
 var (
@@ -76,7 +81,10 @@ var (
 		ObjectMissing, KeyMissing, OwnerChange, SidecarMissing, MultiAttach, VolumeInUse, VolumeMode, ClaimUnusable, HostPath, NoSocket, PathMissing, StorageUnknown, SecretsStore,
 		WrongNode, NetworkMissing, NoRuntime, RuntimeMissing, SandboxMemory, SandboxEnds, HostPortTaken, OnWindows, ClaimNotReserved, NotAdmitted,
 	}
-	ofNodes = []TroubleKind{NoDiskSpace, DiskFails, PullsThrottled, ContentMissing}
+	ofNodes = []TroubleKind{
+		NoDiskSpace, DiskFails, PullsThrottled, ContentMissing, Unreachable, RegistryNoDNS, ProxyDown, RegistryTLS, RegistryExpired, RegistryPlain, RegistryFails,
+		BlobsDenied, LayerDamaged, PullCanceled, WebPage, PublicDenied, ClusterRegistry, CloudRegistry, CredentialsExpired,
+	}
 )
 
 // IsElsewhere reports whether the node or the cluster is at fault, and not the pod template.
@@ -84,6 +92,8 @@ func (t *Trouble) IsElsewhere() bool {
 	switch {
 	case t == nil:
 		return false
+	case t.IsDenied() && t.Pod.Secrets != "":
+		return true
 	case rowIn(images, t.Kind).kind != "" || t.Kind == Unexplained:
 		return slices.Contains(ofNodes, t.Kind)
 	}

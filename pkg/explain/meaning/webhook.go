@@ -18,34 +18,34 @@ var webhooks = []row[TroubleKind]{
 		kind:     NoEndpoints,
 		patterns: re(`no endpoints available for service "(?P<name>[^"]+)"`),
 		text:     "cannot be called: {service} has no endpoints",
-		advice:   "start the pods of {service}, which serve the webhook, or remove the webhook if nothing should serve it; the controller then retries automatically",
+		advice:   "start the pods of {service}, which serve the webhook, or remove the webhook if nothing should serve it{?; the controller then retries automatically}",
 	},
 	{
 		kind:     NoService,
 		patterns: re(`services? "(?P<name>[^"]+)" not found`),
 		text:     "cannot be called: {service} does not exist",
-		advice:   "create {service}, or remove the webhook if nothing should serve it; the controller then retries automatically",
+		advice:   "create {service}, or remove the webhook if nothing should serve it{?; the controller then retries automatically}",
 	},
 	{
 		kind:     Refused,
 		patterns: re(`(?P<detail>dial tcp .*: connection refused)|connection refused`),
 		keepsEnd: true,
 		text:     "cannot be called: {service} refuses connections, as if none of its pods is ready",
-		advice:   "check that the pods of {service}, which serve the webhook, are running; the controller then retries automatically",
+		advice:   "check that the pods of {service}, which serve the webhook, are running{?; the controller then retries automatically}",
 	},
 	{
 		kind:     Certificate,
 		patterns: re(`(?P<detail>x509: certificate has expired or is not yet valid|x509: .+)`, `tls: `),
 		keepsEnd: true,
 		text:     "cannot be called: the certificate of {service} is rejected",
-		advice:   "correct the certificate of {service}, or the caBundle of the webhook configuration; the controller then retries automatically",
+		advice:   "correct the certificate of {service}, or the caBundle of the webhook configuration{?; the controller then retries automatically}",
 	},
 	{
 		kind:     NoHost,
 		patterns: re(`(?P<detail>dial tcp: .*no such host)|no such host|name resolution|server misbehaving`),
 		keepsEnd: true,
 		text:     "cannot be called: the name of {service} has no address",
-		advice:   "correct the URL of the webhook configuration, or the DNS of the API server; the controller then retries automatically",
+		advice:   "correct the URL of the webhook configuration, or the DNS of the API server{?; the controller then retries automatically}",
 	},
 	{
 		kind:     NoAnswer,
@@ -53,7 +53,7 @@ var webhooks = []row[TroubleKind]{
 		keepsEnd: true,
 		complete: true, // The message only says that the API server timed out.
 		text:     "does not answer in time{in service}",
-		advice:   "check the pods of {service}, which serve the webhook, and the network between them and the API server; the controller then retries automatically",
+		advice:   "check the pods of {service}, which serve the webhook, and the network between them and the API server{?; the controller then retries automatically}",
 	},
 }
 

@@ -13,9 +13,9 @@ import (
 type Where struct {
 	// Node is the node of the pod, and Image the image of the container; "" if unknown.
 	Node, Image string
-	// Account is the ServiceAccount of the pod, and BySpec reports whether the pod template itself has imagePullSecrets.
-	Account string
-	BySpec  bool
+	// Account is the ServiceAccount of the pod, and Secrets names the imagePullSecrets of the pod template. Architecture is the one of its
+	// nodes, as far as its nodeSelector names it.
+	Account, Secrets, Architecture string
 	// Store is the SecretProviderClass of a volume of the pod template, which may create Secrets, "" if there is none.
 	Store string
 	// Lost are the names of the pull secrets that the kubelet does not find, as it lists them.
@@ -28,16 +28,20 @@ type Where struct {
 func (w *Where) words() []string {
 	account := wording.Join(" ", "its ServiceAccount", w.Account)
 	secrets := "imagePullSecrets of the pod template, or of " + account
-	if w.BySpec {
+	give := "give the pods credentials for {registry}: a Secret of type kubernetes.io/dockerconfigjson (kubectl create secret docker-registry) in " + secrets
+	if w.Secrets != "" {
 		secrets = "imagePullSecrets of the pod template"
+		give = fmt.Sprintf("check %s in %s: it needs an entry for {registry} with credentials that are valid and may pull the image",
+			w.Secrets, secrets)
 	}
+	registry := cmp.Or(registryOf(w.plainImage()), "REGISTRY")
 	reports := ""
 	if w.Reports > 1 {
 		reports = " (the kubelet reported the failure " + wording.Thousands(w.Reports) + " times)"
 	}
 	return []string{
 		"{node}", w.node(), "{tag}", tagOf(w.Image), "{tags}", w.listTags(), "{image}", cmp.Or(w.plainImage(), "IMAGE"),
-		"{load}", w.load(), "{secrets}", secrets, "{lost}", w.Lost, "{store}", w.Store, "{reports}", reports, "{registry}", cmp.Or(registryOf(w.plainImage()), "REGISTRY"),
+		"{account}", account, "{load}", w.load(), "{secrets}", secrets, "{lost}", w.Lost, "{store}", w.Store, "{reports}", reports, "{registry}", registry, "{give credentials}", strings.ReplaceAll(give, "{registry}", registry),
 		"{unnamed}", map[bool]string{true: " (its name has no registry)"}[registryOf(w.Image) == "docker.io" && !strings.HasPrefix(w.Image, "docker.io/")],
 	}
 }

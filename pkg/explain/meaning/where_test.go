@@ -46,15 +46,8 @@ func TestPullSecretThatDoesNotExistIsTheReason(t *testing.T) {
 	assert.Equal(t, of.Note(), "its pull secret regcred does not exist")
 	assert.Contains(t, of.Advice(""), "create Secret regcred of type kubernetes.io/dockerconfigjson")
 	assert.Contains(t, of.Advice(""), "imagePullSecrets of the pod template, or of its ServiceAccount reports")
-	of.Pod.BySpec = true
+	of.Pod.Secrets = "Secret hub"
 	assert.NotContains(t, of.Advice(""), "reports")
-}
-
-// Requirements: PND-03. A pod that is gone is not tried again.
-func TestAdviceOnAPodThatIsGonePromisesNoRetry(t *testing.T) {
-	of := &Trouble{Kind: RateLimit}
-	assert.Contains(t, of.Advice(""), "retries automatically")
-	assert.NotContains(t, of.LateAdvice(""), "retries automatically")
 }
 
 // Requirements: PND-03

@@ -42,8 +42,8 @@ func limitClause(l *input.MemoryLimit) string {
 // limitsClause returns the memory limits of a container, and of the others that failed with it, as the end of a clause, as far as
 // they ran out of memory.
 func limitsClause(container string, limit *input.MemoryLimit, also []explain.AlsoFailed) string {
-	if limit == nil {
-		return ""
+	if limit == nil || limit.Value == "" {
+		return limitClause(limit)
 	}
 	limits, same := []string{limit.Value + " (" + container + ")"}, true
 	for i := range also {
@@ -70,6 +70,8 @@ func LimitText(l *input.MemoryLimit) string {
 		return text + " from a LimitRange"
 	case input.LimitOfAllOfPod:
 		return text + " of the whole pod"
+	case input.LimitOfNode:
+		return "without a memory limit, so that its node ran out of memory"
 	case input.LimitOfPod:
 		return text + " of the pod, not of the Job's template"
 	default:

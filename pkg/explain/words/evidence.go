@@ -57,9 +57,9 @@ func PodEvidence(p *input.Pod, attempts int32) string {
 	return text
 }
 
-// ContainerEvidence describes the end of a container, with the known error that it reports; without one, guess adds the
-// usual meaning of its exit code.
-func ContainerEvidence(c *input.Container, known *meaning.KnownError, guess bool) string {
+// ContainerEvidence describes the end of a container, with the known error that it reports, or the memory limit that it exceeded; without
+// both, guess adds the usual meaning of its exit code.
+func ContainerEvidence(c *input.Container, known *meaning.KnownError, limit *input.MemoryLimit, guess bool) string {
 	kind := "container"
 	if c.Init {
 		kind = "init container"
@@ -74,7 +74,9 @@ func ContainerEvidence(c *input.Container, known *meaning.KnownError, guess bool
 	if known != nil {
 		return text + errorClause(known)
 	}
-	if m := cause.Meaning(c.ExitCode, c.Reason); m != "" && guess {
+	if m := cause.Meaning(c.ExitCode, c.Reason); limit != nil {
+		text += limitClause(limit)
+	} else if m != "" && guess {
 		text += ": " + m
 	}
 	return text

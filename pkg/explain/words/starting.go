@@ -122,18 +122,12 @@ func TroubleAdvice(p *explain.Problem) string {
 	return p.Start.Trouble.Advice(volumeText(p))
 }
 
-// LateAdvice is TroubleAdvice on pods that are gone.
-func LateAdvice(p *explain.Problem) string {
-	if p.Start.Trouble == nil {
-		return ""
-	}
-	return p.Start.Trouble.LateAdvice(volumeText(p))
-}
-
 // neverStartedClauses explain why no pod of the Job ever started, by the problem of one of them.
 func neverStartedClauses(p *explain.Problem) []string {
 	fits := room(decidedTexts[reconcile.OutcomeFailed])
 	switch {
+	case p.Kind == explain.ProblemCreationRefused:
+		return refusedClauses("no pod could be created: ", p.Refusal)
 	case p.Kind == explain.ProblemUnschedulable:
 		return []string{wording.Join(": ", "its pods never started, as no node could take them", unfitsText(p))}
 	case p.Kind == explain.ProblemSidecarNotStarted:
@@ -151,15 +145,18 @@ func neverStartedClauses(p *explain.Problem) []string {
 	case p.Start.Trouble != nil:
 		return append(inQuotes(": ", p.Start.Trouble.Quote()).clauses("its pods never started because "+p.Start.Trouble.Text(volumeText(p)), fits), slowStartNote(p, time.Time{}))
 	}
+	if p.Start.Error != nil && p.Container != "" {
+		return meant(p.Start.Error, "").clauses("its pods never started, as "+containerText(p)+" could not be started", fits)
+	}
 	return plainly(strings.Join(p.Details, "\n")).clauses("its pods never started ("+p.Start.Reason+")", fits)
 }
 
 // NoneStartedText describes pods that never started and no longer exist.
 func NoneStartedText(n int32) string {
 	if n == 1 {
-		return "the Job's controller deleted the pod, which never started, so it has no log"
+		return "the Job's controller deleted the pod before its main containers started, so they have no logs"
 	}
-	return fmt.Sprintf("the Job's controller deleted the %s, which never started, so they have no logs", wording.Count(n, "pods"))
+	return fmt.Sprintf("the Job's controller deleted the %s before their main containers started, so they have no logs", wording.Count(n, "pods"))
 }
 
 // slowStartText explains why a pod takes long to start.
@@ -262,7 +259,7 @@ func unstartableText(p *explain.Problem, now time.Time) string {
 
 // unstartableNote says that nothing ends the wait, unless the kubelet's next attempt may succeed.
 func unstartableNote(p *explain.Problem, now time.Time) string {
-	if p.Start.Trouble.MayPass() {
+	if p.Start.Trouble.MayPass() || p.Start.Error.MayPass() {
 		return ""
 	}
 	return endlessNote(p, now)

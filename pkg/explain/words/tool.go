@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -299,9 +300,14 @@ func KeepRunning(t *explain.Tool) string {
 	return fmt.Sprintf("take suspend: true out of %s, too: otherwise, %s creates the Job suspended again", sourceOf(t), t.Name)
 }
 
-// FitOwner fills {recreate} in a template of advice: who creates the Job again, with a change that follows.
-func FitOwner(template string, o *explain.Owner, t *explain.Tool) string {
-	return strings.ReplaceAll(template, "{recreate}", recreate(o, t))
+// whileOpen matches what advice has for a Job that may still succeed.
+var whileOpen = lazyregexp.New(`\{\?([^{}]*)\}`)
+
+// Fit fills {recreate} in a template of advice: who creates the Job again, with a change that follows. What is in {?} is left out unless
+// the outcome of the Job is open.
+func Fit(template string, o *explain.Owner, t *explain.Tool, open bool) string {
+	rest := map[bool]string{true: "$1"}[open]
+	return strings.ReplaceAll(whileOpen.ReplaceAllString(template, rest), "{recreate}", recreate(o, t))
 }
 
 func recreate(o *explain.Owner, t *explain.Tool) string {

@@ -68,7 +68,7 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 		out = append(out, onOutput(in, v.Problems, out)...)
 	}
 	for i := range out {
-		out[i].Text = words.FitOwner(out[i].Text, facts.OwnerOf(in.Job), facts.ToolOf(in.Job))
+		out[i].Text = words.Fit(out[i].Text, facts.OwnerOf(in.Job), facts.ToolOf(in.Job), !in.Decision.Decided() && in.Job.DeletionTimestamp == nil)
 	}
 	// Policies help only the next Job.
 	slices.SortStableFunc(out, func(x, y explain.Advice) int {
@@ -188,7 +188,7 @@ func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
 		Variables: facts.Variables(in, c.Name), Sources: facts.EnvSources(in, c.Name),
 		User: facts.User(in, c.Name), AlsoRoot: facts.AlsoRoot(in, c.Name),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
-		Account: facts.Account(in), NoToken: facts.NoToken(in), Namespace: in.Job.Namespace, TriesAgain: !in.Finished(),
+		Account: facts.Account(in), NoToken: facts.NoToken(in), Namespace: in.Job.Namespace,
 		Arguments: facts.Arguments(in, c.Name), Servers: facts.AskedServers(in, c.Name),
 		Devices: facts.Devices(in, c.Name), Node: nodeOf(in, c), Hosts: *facts.HostsOf(in),
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -257,7 +258,7 @@ func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Ad
 		return nil
 	}
 	if t := facts.ToolOf(in.Job); (t != nil && t.Source != "" || in.ManagingOwner() != nil) && (in.Decision.Failing() || ofTemplate) {
-		if slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.OfSource }) || isElsewhere(in, failed.Example) {
+		if slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.OfSource || a.Elsewhere && !ofTemplate }) || isElsewhere(in, failed.Example) {
 			return nil
 		}
 		if ofTemplate {
@@ -320,8 +321,18 @@ func onLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Ad
 
 // onNeverStarted returns advice on what kept the pods of a Job from starting until its deadline.
 func onNeverStarted(in *facts.Facts, failed *failures.Failures, v *Values, p *explain.Problem) []explain.Advice {
-	late := words.LateAdvice(p)
+	now := *p
+	if t := ptr.Deref(p.Start.Trouble, meaning.Trouble{}); t.Kind != "" {
+		t.SeenAt, now.Start.Trouble = time.Time{}, &t // There is no pod to delete if the object exists by now.
+	}
+	late := words.TroubleAdvice(&now)
 	switch {
+	case p.Kind == explain.ProblemCreationRefused:
+		out := onRefusal(in, v, p)
+		for i := range out {
+			out[i].Elsewhere = isOfCluster(p)
+		}
+		return out
 	case p.Start.Reason == explain.Pulling:
 		return append(advise(words.PrePull, ""), changeSource(in, "")...)
 	case p.Kind == explain.ProblemSidecarNotStarted:
@@ -329,7 +340,11 @@ func onNeverStarted(in *facts.Facts, failed *failures.Failures, v *Values, p *ex
 	case p.Kind == explain.ProblemUnschedulable && len(p.Scheduling.Unfit) > 0:
 		return onUnschedulable(in, v, p)
 	case late != "":
-		return advise(late, "")
+		out := advise(late, "")
+		out[0].Elsewhere = isOfCluster(p)
+		return out
+	case p.Start.Error != nil:
+		return advise(p.Start.Error.Advice(containerOf(in, &input.Container{Name: p.Container})), "")
 	}
 	return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(failed.NeverStarted.Pod)))
 }

@@ -243,7 +243,9 @@ func onDisruption(in *facts.Facts, failed *failures.Failures, f *failures.Failur
 		out = advise(words.AvoidPreemption, "")
 	}
 	end := f.Ending()
-	if (f.Pod.Disruption != "" || end != nil && end.IsDisruption()) && !f.Matched() {
+	switch {
+	case f.Pod.Disruption == "" && (end == nil || !end.IsDisruption()), end != nil && end.IsOwnDoing(f.Message()):
+	case !f.Matched():
 		same := int32(0)
 		for i := range failed.All {
 			if other := failed.All[i].Ending(); end != nil && other != nil && other.Kind == end.Kind {
@@ -251,6 +253,8 @@ func onDisruption(in *facts.Facts, failed *failures.Failures, f *failures.Failur
 			}
 		}
 		out = append(out, onDisrupted(in, end, same)...)
+	case in.Finished() && !f.Ignored() && f.Match.Condition == "": // By its exit code.
+		out = append(out, proposeFix(in, fmt.Sprintf(words.IgnoreBefore, f.Match.Rule), ignoringDisruptions(in))...)
 	}
 	return out
 }
@@ -265,8 +269,6 @@ func onSuccess(in *facts.Facts, failed *failures.Failures, v *Values) (out []exp
 		out = onGonePods(in, failed, v)
 	case len(f.OutOfMemory()) > 0:
 		return advise(memoryAdvice(in, f.OutOfMemory()[0]), "")
-	default:
-		out = onDisruption(in, failed, f)
 	}
 	return append(advise(words.NothingToDo, ""), out...)
 }

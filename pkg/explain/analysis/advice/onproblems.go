@@ -134,11 +134,15 @@ func sourceClause(in *facts.Facts, p *explain.Problem, given []explain.Advice) s
 	switch {
 	case p.Start.Reason == explain.InvalidImageName:
 		return "to correct the name of the image" + wording.InBrackets(meaning.NameFault(p.Image)) + ", "
+	case p.Start.Trouble.IsDenied(), p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.RateLimit:
+		return "to add imagePullSecrets, "
 	case p.Kind == explain.ProblemImagePull:
 		return "to run another image, "
 	case p.Kind == explain.ProblemCrashLoop && !isOfTemplate(in, p):
 		return words.ToChange
 	case slices.ContainsFunc(given, func(a explain.Advice) bool { return a.Recreates }): // It says what to change.
+	case p.Start.Trouble.IsAboutObject():
+		return "if the name is wrong, "
 	case p.Kind == explain.ProblemUnschedulable, p.Kind == explain.ProblemPodPending, p.Start.Trouble != nil: // Others may be at fault.
 		return words.ToChange
 	}

@@ -62,7 +62,7 @@ func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 		return kubectl(in.Job, "describe pvc %s", shellWord(u.Name))
 	case u.Kind == meaning.UnfitClaimMissing, u.IsAboutClaim():
 		return kubectl(in.Job, "get pvc")
-	case u.Kind == meaning.UnfitDevices:
+	case u.Kind == meaning.UnfitDevices, u.Kind == meaning.UnfitDevicesBusy:
 		return kubectl(in.Job, "describe resourceclaims")
 	case u.Kind == meaning.UnfitNodeAffinity && len(u.Labels) > 0: // A selector would return none of the nodes.
 		return "kubectl get nodes -L " + shellWord(strings.Join(u.Labels, ","))
@@ -112,8 +112,6 @@ func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Adv
 	switch {
 	case p.Start.Trouble != nil:
 		text, command = words.TroubleAdvice(p), startCommand(in, p)
-	case strings.Contains(message, "failed to reserve container name"), strings.Contains(message, "is already in use by container"):
-		text = fmt.Sprintf(words.AwaitRuntime, p.Container)
 	case p.Start.Reason == "PostStartHookError":
 		text, command = meaning.FixPostStartHook(p.Container), describe
 	case p.Start.Reason == "CreateContainerConfigError" && p.Start.Error == nil:
@@ -217,7 +215,7 @@ var nodeCommands = map[meaning.TroubleKind]string{
 // isOfCluster reports whether a node or the cluster is at fault, and not the pod template.
 func isOfCluster(p *explain.Problem) bool {
 	ofNode := []explain.ProblemKind{explain.ProblemPodNotEnded, explain.ProblemNodeGone, explain.ProblemTerminatingStuck, explain.ProblemContainerStopped}
-	return slices.Contains(ofNode, p.Kind) || p.Start.Trouble.IsElsewhere() || meaning.IsElsewhere(p.Scheduling.Unfit)
+	return slices.Contains(ofNode, p.Kind) || p.Start.Trouble.IsElsewhere() || p.Start.Error.MayPass() || p.Refusal.IsElsewhere() || meaning.IsElsewhere(p.Scheduling.Unfit)
 }
 
 // otherImage returns the command that runs another image in the container, which a user completes; "" if the Job, or the
@@ -249,6 +247,8 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 		return slowStartCommand(p)
 	case t.Kind == meaning.ObjectMissing, t.Kind == meaning.KeyMissing:
 		return objectCommand(in, t)
+	case t.Kind == meaning.ClusterRegistry:
+		return explain.Kubectl(t.Name, "create rolebinding image-puller-%[1]s --clusterrole=system:image-puller --serviceaccount=%[1]s:%[2]s", shellWord(in.Job.Namespace), shellWord(facts.Account(in)))
 	case t.Kind == meaning.VolumeGone, t.Kind == meaning.MountBroken:
 		return kubectl(in.Job, "delete pod %s", shellWord(p.Pods[0]))
 	case t.Kind == meaning.ClaimUnusable:

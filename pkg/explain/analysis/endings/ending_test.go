@@ -63,6 +63,8 @@ func TestWhoEndedThePodIsTheCause(t *testing.T) {
 			r := explaintest.WantFirst(t, f, tc.first)
 			explaintest.WantText(t, r, tc.advice, "podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget")
 			explaintest.WantWithout(t, r, "find out what stopped", "grace period")
+			f.Job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: explaintest.Rules(143).Rules[142:]}
+			explaintest.WantText(t, explaintest.Report(f), "before rule 0, which matched the exit code")
 
 			f = explaintest.FailedOnce() // The pod no longer exists.
 			f.Events = []input.Event{tc.event, explaintest.AboutPod("a", "Normal", "kubelet", "Killing", "Stopping container main")}

@@ -40,17 +40,23 @@ func whyWaits(pod, container, reason, message string) *NeverStarted {
 	case image != "":
 		p.Kind, p.Image, p.Start.Trouble = explain.ProblemImagePull, image, cmp.Or(meaning.OfImage(reason, message), &meaning.Trouble{Kind: meaning.Unexplained})
 	default:
-		p.Start.Trouble = meaning.OfStart(reason, message)
+		message = strings.TrimPrefix(message, "Error: ") // of the event about a container that cannot be created
+		p.Start.Trouble, p.Start.Error = cmp.Or(meaning.OfStart(reason, message), meaning.OfContainer(message)), meaning.StartErrorIn(message)
 	}
 	return &NeverStarted{Pod: pod, Problem: p}
 }
 
-// WhyNeverStarted explains why no pod of a Job that passed its deadline ever started. It returns nil if a pod may have
+// WhyNeverStarted explains why no pod of a Job that passed its deadline ever started, or was created. It returns nil if a pod may have
 // started: all pods must be known, and a pod that no longer exists must have a warning about its start and no event of a
 // started container.
 func WhyNeverStarted(in *facts.Facts) *NeverStarted {
-	status := &in.Job.Status
-	if in.Decision.EndedBy != explain.EndedByDeadline || status.Succeeded > 0 || status.Failed == 0 {
+	status, refused := &in.Job.Status, in.LastJobEvent("FailedCreate")
+	switch {
+	case in.Decision.EndedBy != explain.EndedByDeadline || status.Succeeded > 0:
+		return nil
+	case status.Failed == 0 && refused != nil && in.PodsRead && len(in.Pods) == 0 && in.LastJobEvent("SuccessfulCreate") == nil:
+		return &NeverStarted{Problem: explain.Problem{Kind: explain.ProblemCreationRefused, Refusal: facts.RefusalIn(in, refused), Details: []string{refused.Message}}}
+	case status.Failed == 0:
 		return nil
 	}
 	warnings, started := eventsOfStart(in)

@@ -30,16 +30,21 @@ const unschedulable = "0/3 nodes are available: 3 Insufficient cpu. no new claim
 
 // Requirements: FCT-05
 func TestDeadlineThatWasSpentPendingNamesWhy(t *testing.T) {
-	for want, e := range map[string]input.Event{
-		"as no node could take them: 3 nodes lack free cpu": explaintest.PodEvent("FailedScheduling", unschedulable, 30*time.Minute),
+	r := explaintest.Report(deadlineOf(explaintest.PodEvent("FailedScheduling", unschedulable, 30*time.Minute)))
+	explaintest.WantVerdict(t, r, "The Job failed: its pods never started, as no node could take them: 3 nodes lack free cpu; meanwhile, its activeDeadlineSeconds (1m) passed.")
+	explaintest.WantText(t, r, "free cpu on the nodes, or add a node")
+	explaintest.WantWithout(t, r, "that ran", "give the Job more time", "resolve what kept its pods from starting")
+	denied := deadlineOf()
+	denied.Job.Status.Failed, denied.Events = 0, []input.Event{explaintest.JobEvent("FailedCreate", `Error creating: pods "train-x" is forbidden: error looking up service account ns/etl: serviceaccount "etl" not found`, 1, 30*time.Minute)}
+	for want, f := range map[string]input.Input{
+		"its pods never started because Secret none did not exist; its volume data needs it": deadlineOf(explaintest.PodEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : secret "none" not found`, 30*time.Minute)),
+		"its pods never started because Secret none did not exist":                           deadlineOf(explaintest.PodEvent("Failed", `Error: secret "none" not found`, 30*time.Minute)),
+		"no pod could be created: ServiceAccount etl in namespace ns does not exist":         denied,
 	} {
-		r := explaintest.Report(deadlineOf(e))
-		explaintest.WantVerdict(t, r, "The Job failed: its pods never started, "+want+"; meanwhile, its activeDeadlineSeconds (1m) passed.")
-		explaintest.WantText(t, r, "free cpu on the nodes, or add a node")
-		explaintest.WantWithout(t, r, "that ran", "give the Job more time", "resolve what kept its pods from starting")
+		r := explaintest.Report(f)
+		explaintest.WantVerdict(t, r, "The Job failed: "+want+"; meanwhile, its activeDeadlineSeconds (1m) passed.")
+		explaintest.WantWithout(t, r, "automatically", "give the Job more time")
 	}
-	r := explaintest.Report(deadlineOf(explaintest.PodEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : secret "none" not found`, 30*time.Minute)))
-	explaintest.WantVerdict(t, r, `The Job failed: its pods never started because Secret none did not exist; its volume data needs it; meanwhile, its activeDeadlineSeconds (1m) passed.`)
 }
 
 // Requirements: FCT-05

@@ -125,13 +125,13 @@ func containerChain(in *facts.Facts, f *failures.Failure, c *input.Container) []
 	if f.Speaking(in) == c {
 		known = f.KnownError(in)
 	}
-	chain := []explain.Evidence{containerEvidence(p.Name, c, known, f.Ending() == nil && p.Disruption == "" && len(f.AfterSuccess(in)) == 0 || !facts.IsStopped(c))}
+	chain := []explain.Evidence{containerEvidence(in, p.Name, c, known, f.Ending() == nil && p.Disruption == "" && len(f.AfterSuccess(in)) == 0 || !facts.IsStopped(c))}
 	if f.EndedByInit(in) {
 		chain[0].Text = words.Clauses([]string{chain[0].Text, words.NeverStartedText(in.MainContainers())})
 	}
 	chain = append(chain, logLinks(in, p.Name, c)...)
 	for _, other := range f.Others() {
-		chain = append(append(chain, containerEvidence(p.Name, other, facts.EndErrorIn(other), true)), logLinks(in, p.Name, other)...)
+		chain = append(append(chain, containerEvidence(in, p.Name, other, facts.EndErrorIn(other), true)), logLinks(in, p.Name, other)...)
 	}
 	return chain
 }
@@ -167,7 +167,7 @@ func logLinks(in *facts.Facts, pod string, c *input.Container) []explain.Evidenc
 func loopLinks(in *facts.Facts, o explain.Options) []explain.Evidence {
 	for _, p := range in.Active {
 		if c := cmp.Or(in.CrashLoop(p), in.Restarted(p)); c != nil && c.Ended && o.HasPod(p) {
-			chain := []explain.Evidence{podLink(p, 0), containerEvidence(p.Name, c, facts.EndErrorIn(c), !facts.IsStopped(c))}
+			chain := []explain.Evidence{podLink(p, 0), containerEvidence(in, p.Name, c, facts.EndErrorIn(c), !facts.IsStopped(c))}
 			return append(chain, logLinks(in, p.Name, c)...)
 		}
 	}
@@ -176,9 +176,9 @@ func loopLinks(in *facts.Facts, o explain.Options) []explain.Evidence {
 
 // containerEvidence returns the end of a container, with the error that it reports or nil; guess adds the usual meaning of
 // its exit code.
-func containerEvidence(pod string, c *input.Container, known *meaning.KnownError, guess bool) explain.Evidence {
+func containerEvidence(in *facts.Facts, pod string, c *input.Container, known *meaning.KnownError, guess bool) explain.Evidence {
 	return explain.Evidence{
-		Kind: explain.EvidenceContainer, Pod: pod, Container: c.Name, Text: words.ContainerEvidence(c, known, guess),
+		Kind: explain.EvidenceContainer, Pod: pod, Container: c.Name, Text: words.ContainerEvidence(c, known, facts.LimitOfKilled(in, c), guess),
 		ExitCode: ptr.To(c.ExitCode), Signal: cause.Signal(c.ExitCode), Reason: c.Reason,
 		Lines: words.LastLines(c.Message), Time: explain.TimeOf(c.EndedAt),
 	}
@@ -197,7 +197,7 @@ func missingEvidence(in *facts.Facts, failed *failures.Failures, a *account.Acco
 		p := &in.Decision.MatchedPod
 		chain = []explain.Evidence{{Kind: explain.EvidenceNote, Pod: p.Name, Text: words.MatchedPodGoneText(p.Name, in.PodsRead)}}
 		if p.Container != "" {
-			chain = append(chain, containerEvidence(p.Name, &input.Container{Name: p.Container, ExitCode: p.ExitCode}, nil, true))
+			chain = append(chain, containerEvidence(in, p.Name, &input.Container{Name: p.Container, ExitCode: p.ExitCode}, nil, true))
 		}
 	case in.Job.Status.Failed > 0 && in.PodsRead && len(failed.All) == 0:
 		failedOnItsOwn := func(c explain.Cause) bool { return c.Stopped == "" }

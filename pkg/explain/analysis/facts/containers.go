@@ -200,3 +200,34 @@ func (in *Facts) FailsRepeatedly(c *input.Container) bool {
 	by := in.RestartedBy(c, in.IsSidecar(c))
 	return by != "" && by != explain.RestartedByRules && in.Now.Sub(c.EndedAt) < settled
 }
+
+// MemoryLimit returns the memory limit of a pod's container, or else of the container in the Job's template. Its Value is
+// "" if there is none, or if it is unknown.
+func (in *Facts) MemoryLimit(c *input.Container) input.MemoryLimit {
+	template, of, limit := "", in.TemplateContainer(c.Name), c.Memory
+	if of != nil {
+		if memory, ok := of.Resources.Limits[corev1.ResourceMemory]; ok {
+			template = memory.String()
+		}
+	}
+	switch {
+	case template == "" || limit.From == input.LimitOfAllOfPod:
+		return limit
+	case limit.Value == "" || limit.Value == template:
+		return input.MemoryLimit{Value: template, From: input.LimitOfTemplate}
+	}
+	limit.Template = template
+	return limit
+}
+
+// LimitOfKilled returns the memory limit of a container that ran out of memory, nil for others, or if it is unknown.
+func LimitOfKilled(in *Facts, c *input.Container) *input.MemoryLimit {
+	limit := in.MemoryLimit(c)
+	switch {
+	case c.Reason != cause.OOMKilled, limit.Value == "" && c.Image == "":
+		return nil
+	case limit.Value == "":
+		limit.From = input.LimitOfNode
+	}
+	return &limit
+}

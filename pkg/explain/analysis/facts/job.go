@@ -21,6 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // Indexed reports whether completionMode is Indexed.
@@ -132,7 +133,10 @@ func account(of *corev1.PodSpec) string { return cmp.Or(of.ServiceAccountName, "
 // WhereOf returns what the Job's template has about pods that do not start, and about the image of a container.
 func WhereOf(in *Facts, image string) meaning.Where {
 	spec := &in.Spec.Template.Spec
-	w := meaning.Where{Image: image, Account: Account(in), BySpec: len(spec.ImagePullSecrets) > 0}
+	w := meaning.Where{Image: image, Account: Account(in), Architecture: spec.NodeSelector[corev1.LabelArchStable]}
+	for _, secret := range spec.ImagePullSecrets {
+		w.Secrets = wording.Join(" and ", w.Secrets, "Secret "+secret.Name)
+	}
 	for i := range spec.Volumes {
 		if csi := spec.Volumes[i].CSI; csi != nil {
 			w.Store = cmp.Or(csi.VolumeAttributes["secretProviderClass"], w.Store)
@@ -169,6 +173,15 @@ func TemplateOf(of *corev1.PodTemplateSpec) meaning.PodTemplate {
 		t.Containers = append(t.Containers, meaning.PodPart{Name: c.Name, Image: c.Image, Path: fmt.Sprintf("containers/%d", i)})
 	}
 	return t
+}
+
+// RefusalIn returns why the API server refused a pod of the Job, according to an event.
+func RefusalIn(in *Facts, e *input.Event) *meaning.Refusal {
+	why := meaning.OfRefusal(e.Message).Of(Account(in))
+	why.Template = TemplateOf(&in.Spec.Template)
+	hasContainer := func(name string) bool { return !in.IsInjected(name) }
+	why.NoteInjected(hasContainer, func(path string) bool { return HasField(&in.Spec.Template, path) })
+	return why
 }
 
 // UsesNodeDNS reports whether the pods use the DNS of their node, not that of the cluster.
@@ -325,25 +338,6 @@ func (in *Facts) Image(c *input.Container) string {
 		return of.Image
 	}
 	return c.Image
-}
-
-// MemoryLimit returns the memory limit of a pod's container, or else of the container in the Job's template. Its Value is
-// "" if there is none, or if it is unknown.
-func (in *Facts) MemoryLimit(c *input.Container) input.MemoryLimit {
-	template, of, limit := "", in.TemplateContainer(c.Name), c.Memory
-	if of != nil {
-		if memory, ok := of.Resources.Limits[corev1.ResourceMemory]; ok {
-			template = memory.String()
-		}
-	}
-	switch {
-	case template == "" || limit.From == input.LimitOfAllOfPod:
-		return limit
-	case limit.Value == "" || limit.Value == template:
-		return input.MemoryLimit{Value: template, From: input.LimitOfTemplate}
-	}
-	limit.Template = template
-	return limit
 }
 
 // HasSeveralContainers reports whether a command about a pod has to name a container.

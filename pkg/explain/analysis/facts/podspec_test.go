@@ -61,7 +61,7 @@ func TestMemoryLimitIsThatOfThePod(t *testing.T) {
 		"of the template": {"512Mi", func(p *corev1.Pod) {
 			p.Spec.Containers[0].Resources = explaintest.Memory("512Mi")
 		}, "(OOMKilled), memory limit 512Mi;", "raise the memory limit of container main, which is 512Mi", "--limits memory=1Gi"},
-		"none": {"", func(*corev1.Pod) {}, "(OOMKilled);", "it has none, and the memory of its node or pod was used up", ""},
+		"none": {"", func(*corev1.Pod) {}, "(OOMKilled), without a memory limit", "it has none, and the memory of its node or pod was used up", ""},
 	} {
 		r := oomKilled(tc.template, tc.pod)
 		assert.Contains(t, explaintest.Verdict(r), tc.verdict, name, "verdict")

@@ -110,10 +110,9 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 	latest := g.Failures[0]
 	c := CauseOf(&g.Kind.Cause, latest.Pod.Disruption)
 	c.Source, c.Count, c.Consequence, c.Stopped = explain.SourcePods, int32(len(g.Failures)), g.Consequence, g.Stopped()
-	if container := latest.Container(); container != nil && container.Reason == cause.OOMKilled {
-		if limit := in.MemoryLimit(container); limit.Value != "" {
-			c.MemoryLimit = &limit
-		}
+	if container := latest.Container(); container != nil && facts.LimitOfKilled(in, container) != nil {
+		c.MemoryLimit = facts.LimitOfKilled(in, container)
+		c.Meaning = words.LimitText(c.MemoryLimit)
 	}
 	switch end := latest.Ending(); {
 	case end != nil:

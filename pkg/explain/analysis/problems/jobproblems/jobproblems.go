@@ -43,13 +43,10 @@ func Lost(in *facts.Facts) []explain.Problem {
 // CreationRefused finds the reason why the API server refuses the Job's pods.
 func CreationRefused(in *facts.Facts) []explain.Problem {
 	refused, created := in.LastJobEvent("FailedCreate"), in.LastJobEvent("SuccessfulCreate")
-	if refused == nil || in.Finished() || in.Decision.Decided() || in.Now.Sub(refused.Last) > recently || createdSince(in, refused) {
+	if refused == nil || in.Decision.Decided() || jobspec.IsSuspended(in.Spec) || in.Job.DeletionTimestamp != nil || in.Now.Sub(refused.Last) > recently || createdSince(in, refused) {
 		return nil
 	}
-	why := meaning.OfRefusal(refused.Message).Of(facts.Account(in))
-	why.Template = facts.TemplateOf(&in.Spec.Template)
-	hasContainer := func(name string) bool { return !in.IsInjected(name) }
-	why.NoteInjected(hasContainer, func(path string) bool { return facts.HasField(&in.Spec.Template, path) })
+	why := facts.RefusalIn(in, refused)
 	return one(explain.Problem{
 		Kind: explain.ProblemCreationRefused, Blocks: true, MayContinue: why.Kind == meaning.RefusalQuota, Since: explain.TimeOf(refusedSince(in, created)), Count: int32(len(in.Plan.Create)),
 		Refusal: why, Details: []string{refused.Message},

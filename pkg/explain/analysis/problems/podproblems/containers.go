@@ -142,12 +142,7 @@ func EndedContainers(in *facts.Facts) []explain.Problem {
 		exit := cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}
 		p := explain.Problem{
 			Kind: c.Kind, Blocks: c.Kind != explain.ProblemContainerEnded || c.WorkIsOver, Since: explain.TimeOf(c.EndedAt), Details: words.LastLines(c.Message),
-			Run: explain.Run{Exit: &exit}, Container: c.Name, Stopping: explain.Stopping{Running: c.Running},
-		}
-		if c.Reason == cause.OOMKilled {
-			if limit := in.MemoryLimit(&c.Container); limit.Value != "" {
-				p.Run.MemoryLimit = &limit
-			}
+			Run: explain.Run{Exit: &exit, MemoryLimit: facts.LimitOfKilled(in, &c.Container)}, Container: c.Name, Stopping: explain.Stopping{Running: c.Running},
 		}
 		switch c.Kind {
 		case explain.ProblemContainerFailed:
@@ -247,9 +242,7 @@ func addLastRun(in *facts.Facts, pod *input.Pod, p *explain.Problem, c *input.Co
 	if c.Restarts == 1 && !c.EndedAt.IsZero() {
 		p.Since = explain.TimeOf(c.EndedAt)
 	}
-	if limit := in.MemoryLimit(c); c.Reason == cause.OOMKilled && limit.Value != "" {
-		p.Run.MemoryLimit = &limit
-	}
+	p.Run.MemoryLimit = facts.LimitOfKilled(in, c)
 	addError(in, pod, p, c)
 }
 

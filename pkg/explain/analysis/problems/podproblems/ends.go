@@ -144,13 +144,10 @@ func ProcessesOOMKilled(in *facts.Facts) []explain.Problem {
 func processOOMKilled(in *facts.Facts, c *input.Container) explain.Problem {
 	p := explain.Problem{
 		Kind: explain.ProblemProcessOOMKilled, Since: explain.TimeOf(c.EndedAt), Container: c.Name, Image: in.Image(c), Role: explain.Role{Sidecar: c.Init},
-		Run: explain.Run{Exit: &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}},
+		Run: explain.Run{Exit: &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, MemoryLimit: facts.LimitOfKilled(in, c)},
 	}
 	if c.Before {
 		p.Run.Restarts = c.Restarts
-	}
-	if limit := in.MemoryLimit(c); limit.Value != "" {
-		p.Run.MemoryLimit = &limit
 	}
 	return p
 }

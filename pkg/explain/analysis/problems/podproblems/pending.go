@@ -29,6 +29,9 @@ const startSlack, pullSlack = time.Minute, 5 * time.Minute
 
 // Pending finds pods that do not start, by reason. No such pod counts as a failure, so that only activeDeadlineSeconds ends it.
 func Pending(in *facts.Facts) []explain.Problem {
+	if in.Job.DeletionTimestamp != nil {
+		return nil // They are deleted before or after the Job.
+	}
 	warning := warnings(in)
 	type key struct {
 		kind             explain.ProblemKind
