@@ -64,7 +64,7 @@ func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
 	if out := e.ofHosts(&c); out.Text != "" {
 		return out
 	}
-	if out := inTemplate(unread)(q, &c); out.Text != "" && (e.Kind == ErrorUsage || strings.ContainsAny(q.Words, "<>|&$")) {
+	if out := inTemplate(unread)(q, &c); out.Text != "" && (e.Kind == ErrorUsage || strings.ContainsAny(q.Words, "<>|&$*~")) {
 		return out
 	}
 	if out := e.ofMigration(q, &c); out.Text != "" {
@@ -154,7 +154,7 @@ func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
 	for i := range list {
 		if m := list[i].phrase.FindStringSubmatch(q.Words); m != nil {
 			of, _ := q.server(c)
-			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", inputs(c), "{volumes}", cmp.Or(c.lastingMounts(), c.configurationText()), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{devices}", c.devicesText(), "{token}", c.tokenAdvice(), "{scratch}", scratchOf(c), "{migration}", prefixed(" of ", q.Step), "{temporary}", cmp.Or(mountOf("/tmp", c.Mounts).place(*c), "/tmp of container "+c.Name), "{limit}", cmp.Or(limitOption.Group(strings.Join(c.commands(), "\n")), "its options") + " in " + c.inArguments()}
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", inputs(c), "{file}", cmp.Or(wording.Shorten(fileIn(q.Words, c), maxDetail), "the file that the program reads"+wording.InBrackets(c.givenInputs())), "{volumes}", cmp.Or(c.lastingMounts(), c.configurationText()), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{devices}", c.devicesText(), "{token}", c.tokenAdvice(), "{scratch}", scratchOf(c), "{migration}", prefixed(" of ", q.Step), "{temporary}", cmp.Or(mountOf("/tmp", c.Mounts).place(*c), "/tmp of container "+c.Name), "{limit}", cmp.Or(limitOption.Group(strings.Join(c.commands(), "\n")), "its options") + " in " + c.inArguments()}
 			groups := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
 			for n, group := range groups {
 				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
@@ -180,10 +180,13 @@ var (
 )
 
 // missingWords matches what errors say about files that do not exist.
-var missingWords = lazyregexp.New(`(?i)n[o']t exist|not found|no such|no files? match|(?:cannot|can't|could not|unable to|failed to) (?:find|open|read|load|stat|access|locate|cd)|missing|not a (?:file|directory)`)
+var missingWords = lazyregexp.New(`(?i)n[o']t exist|not found|no such|nonexistent|no files? match|(?:cannot|can't|could not|unable to|failed to) (?:find|open|read|load|stat|access|locate|cd)|missing|not a (?:file|directory)`)
 
 // deniedWords matches what errors say about files that the user of the container may not use.
 var deniedWords = lazyregexp.New(`(?i)permission denied|operation not permitted|EACCES|EPERM`)
+
+// notCreated matches what errors say about files that cannot be created.
+var notCreated = lazyregexp.New(`(?i)(?:could not|cannot|can't|unable to|failed to) create\b`)
 
 // namedFile is the clue of a file below a mount, or of one that is missing.
 func namedFile(q *Clue, c *Container) string {
@@ -196,6 +199,8 @@ func namedFile(q *Clue, c *Container) string {
 		return accessAdvice(e, *c)
 	case missingWords.MatchString(q.Words):
 		return e.FileAdvice(*c, c.Mounts)
+	case notCreated.MatchString(q.Words):
+		return accessAdvice(e, *c)
 	case in != nil && in.Directory != "":
 		return fmt.Sprintf("check %s on the node, which container %s has at %s", in.Directory, c.Name, in.Path)
 	case in != nil:
@@ -205,7 +210,7 @@ func namedFile(q *Clue, c *Container) string {
 }
 
 // pathsInWords finds paths, with the number of a line after those of code.
-var pathsInWords = lazyregexp.New(`(?:^|[\s'"‘“(=\x60])(/[^\s'"’”\x60:,;()]+/[^\s'"’”\x60:,;()]+)(:\d+)?`)
+var pathsInWords = lazyregexp.New(`(?:^|[\s'"‘“(=\x60])(/(?:[^\s'"’”\x60:,;()]+/[^\s'"’”\x60:,;()]+|\.\w[\w.-]*))(:\d+)?`)
 
 // fileIn returns the last path of the words, or one below a mount; "" if they have only places in code.
 func fileIn(words string, c *Container) (file string) {

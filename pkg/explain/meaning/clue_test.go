@@ -88,7 +88,7 @@ func TestErrorOfAServerIsSoughtThere(t *testing.T) {
 		{&only, "curl: (22) The requested URL returned error: 503", "", "", "read the log of the server"},
 		{&only, "curl: (22) The requested URL returned error: 503", "GET http://web.shop:80/ returned error: 503", "web.shop:80", "read the log of web.shop:80"},
 		{&Container{Name: "main", Variables: []Variable{{Name: "MODEL_URL", Value: "http://model.ml.svc"}}}, "AttributeError: model has no attribute 'x'", "", "", "correct the input that the program does not expect"},
-		{&only, "sqlite3.OperationalError: database is locked", "", "", ""},
+		{&only, "sqlite3.OperationalError: database is locked", "", "", "let the other run that holds the lock end"},
 		{&only, "User: arn:aws:sts::1:assumed-role/nodes/i-0a is not authorized to perform: ecr:X on resource: y", "", "", "so the program asks as role nodes of its node"},
 		{&only, "could not connect to https://huggingface.co/x", "", "", "outside of the cluster"},
 	} {
@@ -216,7 +216,7 @@ func TestErrorsOfOtherSystemsHaveAdviceOfTheirClass(t *testing.T) {
 		"not authorized for query on shop.system.indexes":                                                                                           "a role that allows this on shop.system.indexes",
 		"Still waiting to acquire lock on /cache/.gitignore.lock":                                                                                   "let the other run that holds the lock end",
 		"provider registry.terraform.io does not have a provider named registry.terraform.io/hashicorp/kubectl":                                     "correct the source of provider registry.terraform.io/hashicorp/kubectl",
-		"RuntimeError: PytorchStreamReader failed: file is too short":                                                                               "get the file again",
+		"RuntimeError: PytorchStreamReader failed: file is too short":                                                                               "get the file that the program reads again",
 		"ImportError: cannot import name 'A' from 'transformers'":                                                                                   "use an image whose version of transformers has A",
 		"Error: EOF\n  Continue? [y/N] ":                                                                                                            "its log asks: “Continue? [y/N]”",
 		`pods "repo-866866ccf-6lt2f" not found`:                                                                                                     "correct the name of the pod, which has been replaced",

@@ -46,7 +46,7 @@ var fileErrors = []errorRow{
 		patterns: []errorPattern{
 			{"shared memory", lazyregexp.New(`workers are out of shared memory|creating shared memory segment|could not resize shared memory segment|insufficient shared memory \(shm\)`), nil},
 			{"ora-00845", lazyregexp.New(`(ORA-00845: MEMORY_TARGET not supported on this system)`), nil},
-			{"bus error", lazyregexp.New(`DataLoader worker \(pid.*\) is killed by signal: (Bus error)`), nil},
+			{"", lazyregexp.New(`DataLoader worker \(pid.*\) is killed by signal: (Bus error)|(session deleted because of page crash)`), nil}, // PyTorch, Chrome
 			{"/dev/shm", lazyregexp.New(`(?i)/dev/shm\b.*no space left on device`), nil},
 		},
 		brief: "shared memory full",
@@ -93,12 +93,12 @@ var fileErrors = []errorRow{
 			{"no such file", lazyregexp.New(`(?i:\b(?:open|stat|lstat|read|chdir) ([^\s:'"]+): no such file or directory|@ rb_sysopen - (.+) \(Errno::ENOENT\)|\bNo such file - \[?"?([^"\]\s]+))|(?i:(?:cannot|can't) \w+(?: \w+)* ['‘]([^'’]+)['’]: no such file)`), nil},
 			{"no such file", lazyregexp.New(`(?i)(/\S+) \(no such file or directory\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: (?:cannot open: )?no such file or directory`), nil},
 			{"nosuchfileexception", lazyregexp.New(`\bNoSuchFileException: (\S+)`), nil},
-			{"could not find", lazyregexp.New(`Could not find (?:file|a part of the path) '([^']+)'`), nil},
+			{"could not ", lazyregexp.New(`Could not (?:find (?:file|a part of the path) '([^']+)'|open input file: (\S+))`), nil},
 			{"jarfile", lazyregexp.New(`Unable to access jarfile (\S+)`), nil},
-			{"does not exist", lazyregexp.New(`\bthe path "([^"]+)" does not exist`), nil},
+			{"exist", lazyregexp.New(`\b[tT]he (?:path "([^"]+)"|file (\S+)) (?:does not|doesn't) exist`), nil},
 			{"repo id must", lazyregexp.New(`Repo id must .*: '(/[^']+)'`), nil}, // Hugging Face takes a folder that does not exist for a name.
-			{"can't open file", lazyregexp.New(`can't open file '([^']+)': \[Errno 2\]`), nil},
-			{"could not open input file", lazyregexp.New(`Could not open input file: (\S+)`), nil}, // PHP
+			{"can't ", lazyregexp.New(`can't (?:open file '([^']+)': \[Errno 2\]|cd to ([^\s:]+)(?:: No such file.*)?$)`), nil},
+			{"found", lazyregexp.New(`file or directory not found: (\S+)|found at expected path (\S+)|moduleSpecifier \\*"([^"\\]+)|File (/\S+) was not found`), nil}, // pytest, dbt, k6
 		},
 		casual:   true,
 		yieldsTo: []ErrorKind{ErrorModuleMissing, ErrorNoGPU, ErrorOtherRoot},
@@ -174,32 +174,40 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorModuleMissing,
 		patterns: []errorPattern{
-			{"no module named", lazyregexp.New(`\bNo module named '?([\w.]+)`), nil},
-			{"shared object file", lazyregexp.New(`([^\s:]+): cannot open shared object file`), nil},
-			{"loading shared library", lazyregexp.New(`Error loading shared library ([^\s:]+)`), nil},
-			{"unknown module", lazyregexp.New(`\bunknown module: ([\w./@-]*\w)`), nil}, // k6
-			{"module not found", lazyregexp.New(`Module not found "([^"]+)"`), nil},
+			{"module", lazyregexp.New(`\bNo module named '?([\w.]+)|\bunknown module: ([\w./@-]*\w)|Module not found "([^"]+)"|The module (\w[\w.]*) was not found`), nil}, // Python, k6, Celery
+			{"shared", lazyregexp.New(`([^\s:"]+): cannot open shared object file|Error loading shared library ([^\s:]+)`), nil},
 			{"cannot find", lazyregexp.New(`Cannot find (?:module|package) '([^']+)'`), nil},
-			{"class ", lazyregexp.New(`\bClass ["']([\w\\]+)["'] not found`), nil},
-			{"main class", lazyregexp.New(`Could not find or load main class (\S+)`), nil},
-			{"classnotfound", lazyregexp.New(`\bClassNotFoundException: (?:Class |Failed to find data source: )?([^\s:]+?)\.?(?:\s|$)`), nil},
+			{"class", lazyregexp.New(`\bClass ["']([\w\\]+)["'] not found|Could not find or load main class (\S+)|Failed to load class ([\w.$]+\w)|\bClassNotFoundException: (?:Class |Failed to find data source: )?([^\s:]+?)\.?(?:\s|$)|\bNoClassDefFoundError: ([\w/$]+)$`), nil},
 			{"cannot load such file", lazyregexp.New(`cannot load such file -- (\S+)`), nil},
-			{"no package called", lazyregexp.New(`there is no package called [‘']([^’']+)`), nil},
-			{"file or assembly", lazyregexp.New(`Could not load file or assembly '([^',]+)`), nil},
-			{"@inc", lazyregexp.New(`Can't locate (\S+) in @INC`), nil},
+			{"could not ", lazyregexp.New(`Could not (?:load file or assembly '([^',]+)|find (?:gem ['"]([^'"]+)['"]|(\S+-\d[\w.]*)(?:, \S+)* in (?:any|locally)))`), nil},
+			{"", lazyregexp.New(`there is no package called [‘']([^’']+)|Can't (?:locate (\S+) in @INC|open lib '([^']+)'|load plugin: (\S+))|Missing optional dependency '([^']+)'|[Ff]ramework:? '([\w.]+)', version '([\d.]+)'`), nil}, // R, Perl, ODBC, SQLAlchemy, Pandas, .NET
 		},
 		casual:   true,
 		yieldsTo: []ErrorKind{ErrorNoGPU, ErrorLibraryVersion},
-		brief:    "module missing",
-		text:     "it cannot load {%s,|a module,} which its image lacks",
+		read: func(e *KnownError, _ string) {
+			if slashed := strings.ReplaceAll(e.Subject, "/", "."); ofJava.MatchString(slashed) {
+				e.Subject = slashed
+			}
+		},
+		brief: "module missing",
+		text:  "it cannot load {%s,|a module,} which its image lacks",
 		advise: func(e *KnownError, c Container) string {
 			if strings.HasPrefix(e.Subject, "./") || strings.HasPrefix(e.Subject, "/") {
 				return e.FileAdvice(c, c.Mounts)
 			}
-			return fmt.Sprintf("use an image of container %s that has the module%s, or correct where the program looks for it; the image is %s", c.Name, spaced(e.Subject), c.Image)
+			what := "the module"
+			if ofJava.MatchString(e.Subject) {
+				what = "the jar with class"
+			} else if strings.Contains(e.Subject, ".so") {
+				what = "the library"
+			}
+			return fmt.Sprintf("use an image of container %s that has %s%s, or correct where the program looks for it; the image is %s", c.Name, what, spaced(e.Subject), c.Image)
 		},
 	},
 }
+
+// ofJava matches the name of a class of Java with its package.
+var ofJava = lazyregexp.New(`^[a-z]\w*(?:\.[a-z]\w*)+\.[A-Z][\w$]*$`)
 
 // ErrorOtherRoot is about a command that is sought in another file system than that of the container.
 const ErrorOtherRoot ErrorKind = "OtherRoot" // chroot or nsenter does not find the command
@@ -260,7 +268,11 @@ func (e *KnownError) FileAdvice(c Container, mounts []Mount) string {
 		return fmt.Sprintf("have the program look for %s where it is, as it does so in its working directory: it may be meant to come from %s", e.Subject, c.fixedMounts())
 	}
 	if e.Subject != "" && !strings.HasPrefix(e.Subject, "/") {
-		return fmt.Sprintf("give the whole path of %s in command or args of container %s, set its workingDir, or mount the file there: the program looks for it in the folder where it starts, in image %s", wording.Shorten(e.Subject, maxDetail), c.Name, c.Image)
+		ifProgram := ""
+		if !strings.ContainsAny(e.Subject, "./ ") {
+			ifProgram = "if that is a program, use an image that has it; otherwise, "
+		}
+		return ifProgram + fmt.Sprintf("give the whole path of %s in command or args of container %s, set its workingDir, or mount the file there: the program looks for it in the folder where it starts, in image %s", wording.Shorten(e.Subject, maxDetail), c.Name, c.Image)
 	}
 	return fmt.Sprintf("check the path%s: whether a volume is mounted there in container %s, or whether its image has the file (image %s)", spaced(e.Subject), c.Name, c.Image)
 }
@@ -337,8 +349,10 @@ func accessAdvice(e *KnownError, c Container) string {
 	return fmt.Sprintf("give the user of container %s%s access to %s, which is in no volume of the template: run it as another user, or %s if it only has to write", c.Name, user, file, empty)
 }
 
-// ofData matches folders that have no programs.
+// ofData matches folders that have no programs, and folder the names of such folders at the end of a path.
 var ofData = lazyregexp.New(`^/(?:tmp|var|run|home|root|mnt|data|srv|dev)(?:/|$)|/\.?(?:cache|logs?|te?mp|data|work|out(?:put)?|uploads?)(?:/|$)`)
+
+var folder = lazyregexp.New(`/(?:\.\w+|[a-z_]*(?:cache|logs?|te?mp|data|work|out|output|target|uploads?|storage))$`)
 
 // hiding limits advice to mount a volume at a folder, which may have a program of the image.
 func hiding(c *Container, dir string) string {
@@ -372,7 +386,7 @@ func otherRootAdvice(e *KnownError, c Container) string {
 // writableAdvice returns advice on a directory that is read-only.
 func writableAdvice(e *KnownError, c Container) string {
 	in := mountOf(e.Subject, c.Mounts)
-	where := "where it writes"
+	where := "where it writes, such as /tmp"
 	switch {
 	case in != nil && in.isFixed():
 		return fmt.Sprintf("have the program change nothing in %s: set the mode of its files with defaultMode, or copy them into an emptyDir", in.place(c))
@@ -382,8 +396,10 @@ func writableAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf("check %s: its file system is read-only, for example after an error of its disk", in.place(c))
 	case ofSystem.MatchString(e.Subject):
 		return fmt.Sprintf("have the program write elsewhere than to %s, or mount a volume there with subPath, as one at the folder would hide what image %s has there: that file system is read-only in container %s", wording.Shorten(e.Subject, maxDetail), c.Image, c.Name)
-	case path.Dir(e.Subject) == "/" && e.Subject != "/" && path.Ext(e.Subject) == "":
-		where = "at " + e.Subject
+	case strings.HasPrefix(e.Subject, "/."):
+		return accessAdvice(e, c)
+	case path.Dir(e.Subject) == "/" && e.Subject != "/" && path.Ext(e.Subject) == "", folder.MatchString(e.Subject):
+		where = "at " + e.Subject + hiding(&c, e.Subject)
 	case strings.Count(e.Subject, "/") > 1:
 		where = "at " + path.Dir(e.Subject) + hiding(&c, path.Dir(e.Subject))
 	}

@@ -19,7 +19,7 @@ var resourceErrors = []errorRow{
 		patterns: []errorPattern{
 			{"out of memory", lazyregexp.New(`(?i)\b(?:cuda|hip)\b[^:]*(?:: )?out of memory`), nil},
 			{"cuda", lazyregexp.New(`\bcudaErrorMemoryAllocation\b|\bCUDA_ERROR_OUT_OF_MEMORY\b`), nil},
-			{"oom when allocating", lazyregexp.New(`OOM when allocating tensor .*\bdevice:GPU`), nil},
+			{"", lazyregexp.New(`OOM when allocating tensor .*\bdevice:GPU|XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory|find a valid cuDNN algorithm`), nil},
 		},
 		brief:  "out of GPU memory",
 		text:   "it ran out of GPU memory{: %s|}",
@@ -57,12 +57,16 @@ var resourceErrors = []errorRow{
 			{"connection closed by peer", lazyregexp.New(`Connection closed by peer \[([^\]]+)\]`), nil},
 			{"orte has lost", lazyregexp.New(`ORTE has lost communication with a remote daemon`), nil},
 			{"orte was unable", lazyregexp.New(`ORTE was (unable to reliably start one or more daemons)`), nil},
+			{"", lazyregexp.New(`(no socket interface found)|waiting for clients\. (\d+/\d+ clients joined)|(Barrier timed out)|(actor is dead because its node has died)`), nil}, // NCCL, PyTorch, JAX, Ray
 		},
 		answer:   lazyregexp.New(`Remote daemon: \S+ on node (\S+)`),
 		isLate:   true,
 		brief:    "workers apart",
 		describe: lostContactText,
-		advise: func(e *KnownError, _ Container) string {
+		advise: func(e *KnownError, c Container) string {
+			if e.Subject == "no socket interface found" {
+				return fmt.Sprintf("set NCCL_SOCKET_IFNAME in env of container %s to the network interface of the pod (usually eth0), or leave it out: NCCL found none of the name that it looks for", c.Name)
+			}
 			if isWorker(e.Subject) {
 				return fmt.Sprintf("look at pod %s and its node, which may have failed or stalled first, and at the network between them", e.Subject)
 			}
@@ -73,8 +77,7 @@ var resourceErrors = []errorRow{
 		kind: ErrorProcessLimit,
 		patterns: []errorPattern{
 			{"resource temporarily unavailable", lazyregexp.New(`\b(?:fork|pthread_create)\b.*: Resource temporarily unavailable`), nil},
-			{"start new thread", lazyregexp.New(`can't start new thread`), nil},
-			{"native thread", lazyregexp.New(`unable to create (?:new )?native thread`), nil},
+			{"thread", lazyregexp.New(`can't start new thread|unable to create (?:new )?native thread|failed to create new OS thread`), nil},
 			{"pthread_create", lazyregexp.New(`pthread_create failed \((EPERM)\)`), nil},
 		},
 		leads:  []ErrorKind{ErrorOutOfMemory},

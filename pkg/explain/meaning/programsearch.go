@@ -78,7 +78,7 @@ func locate(code int32, all []string) (*KnownError, int) {
 			late, lateAt = known, at
 		}
 		switch {
-		case stackFrame.MatchString(line):
+		case stackFrame.MatchString(line), readLine(line).kind <= lineHint:
 		case (known == nil || !known.row().isLate) && isUnknown(line):
 			return late, lateAt
 		default:

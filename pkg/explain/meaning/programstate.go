@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -79,7 +80,7 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorScript,
 		patterns: []errorPattern{
-			{"syntax error", lazyregexp.New(`^\S+: (?:-c: )?(?:(?:line )?\d+: )?([Ss]yntax error(?:: (?:unexpected .+|"[^"]+" unexpected.*|\S+ unexpected.*|[Uu]nterminated .+)| near unexpected .+))`), nil},
+			{"", lazyregexp.New(`^\S+: (?:-c: )?(?:(?:line )?\d+: )?([Ss]yntax error(?:: (?:unexpected .+|"[^"]+" unexpected.*|[\w ]+ unexpected.*|[Uu]nterminated .+)| near unexpected .+)|(?:\S+: )?[Bb]ad substitution|set: Illegal option -o pipefail)`), nil},
 			{"end of file", lazyregexp.New(`^\S+: (?:line )?\d+: ([Uu]nexpected end of file.*)`), nil},
 		},
 		brief:  "script",
@@ -110,6 +111,9 @@ var stateErrors = []errorRow{
 		read: func(e *KnownError, line string) {
 			if strings.Contains(line, e.Subject+" env") { // The name is in the words of a program, not of a shell.
 				e.Subject = strings.ToUpper(e.Subject)
+			}
+			if len(e.Subject) == 1 && unicode.IsDigit(rune(e.Subject[0])) {
+				e.Subject = "$" + e.Subject
 			}
 		},
 		brief:  "variable not set",
@@ -181,6 +185,8 @@ const allowConnection = "have the server allow the connection (pg_hba.conf, or t
 func variableAdvice(e *KnownError, c Container) string {
 	text := fmt.Sprintf("set %s in env of container %s", cmp.Or(e.Subject, "it"), c.Name)
 	switch v := c.variable(e.Subject); {
+	case strings.HasPrefix(e.Subject, "$"):
+		return fmt.Sprintf("give the script its argument %s in command or args of container %s; in a script after -c, the first element after it is $0", e.Subject, c.Name)
 	case v != nil && v.From != "":
 		return fmt.Sprintf("check %s: it may be empty, or optional and missing", c.placeOf(v))
 	case v != nil:
@@ -196,6 +202,9 @@ func variableAdvice(e *KnownError, c Container) string {
 // quotedWord finds a word in quotes.
 var quotedWord = lazyregexp.New(`["'‘\x60]([\w][\w.:/-]*)["'’\x60]`)
 
+// neededArguments finds what a program requires.
+var neededArguments = lazyregexp.New(`(?i)\brequired: (.+)|required flag\(s\) (.+) not set|^missing (?:option|argument|parameter) (.+)`)
+
 // usageAdvice says where the option is that a program does not accept: in the pod template, or in a script.
 func usageAdvice(e *KnownError, c Container) string {
 	option := cmp.Or(options.Group(e.Subject), quotedWord.Group(e.Subject))
@@ -209,6 +218,9 @@ func usageAdvice(e *KnownError, c Container) string {
 	}
 	if text := wrongWord(&Clue{Words: e.Subject}, &c); text != "" {
 		return text
+	}
+	if needed := neededArguments.Group(e.Subject); needed != "" {
+		return fmt.Sprintf("give container %s in its command or args what its program requires: %s", c.Name, strings.Trim(needed, ` "'.`))
 	}
 	if option != "" && (c.hasArgument(option) || c.hasArgument("-"+option)) { // Go's flags have one or two dashes.
 		return fmt.Sprintf("correct or leave out %s in command or args of container %s; if it is right, its image has another version of the program (%s)", option, c.Name, c.Image)
@@ -243,7 +255,7 @@ func objectText(subject string) string {
 func objectAdvice(e *KnownError, c Container) string {
 	kind, _, _ := strings.Cut(strings.ToLower(e.Subject), " ")
 	switch {
-	case strings.Contains(e.Subject, "ucket"), bucketURL.MatchString(e.Subject):
+	case strings.Contains(e.Subject, "ucket") && !strings.Contains(e.Subject, "://"), bucketURL.MatchString(e.Subject):
 		return fmt.Sprintf("create %s, or correct its name, region or endpoint in container %s", cmp.Or(c.object, "the bucket"), c.Name)
 	case strings.HasPrefix(e.Subject, "chart"):
 		return fmt.Sprintf("correct the name of the chart, its version or its repository in container %s: helm search repo lists them; the name of the repository is no part of the chart's where the repository is given by its URL", c.Name)
@@ -278,7 +290,7 @@ var usageErrors = []errorPattern{
 
 // Parts of messages about variables. A shell names its script before the variable. A program that uses a default says so after it.
 const (
-	shellVariable = `\S: (?:line )?(?:\d+: )?([A-Za-z_]\w*): `
+	shellVariable = `\S: (?:line )?(?:\d+: )?\$?([A-Za-z_]\w*|\d): `
 	envVariable   = `env(?:ironment)? ?var(?:iable)?s?`
 	constant      = `((?-i:[A-Z][A-Z0-9_]+))`
 	isNotSet      = `(?:must be set|(?:is |was )?(?:not (?:set|found|defined)|unset|missing|undefined|required))(?: but not set| in [^,]+)?["'.!)\]}]*$`
@@ -295,6 +307,7 @@ var resolutions = []struct{ part, how string }{
 	{"Duplicate column", "an earlier attempt, or another migration, has added the column: complete it by hand, or have the migration accept that it exists"},
 	{"name that is still in use", "upgrade the Helm release that has the name, or uninstall it; helm list --all shows it, also if its installation failed"},
 	{"relation ", createdBefore}, {"Table ", createdBefore}, {"column ", createdBefore},
+	{"exists and is complete", "give the job other parameters (such as a date or run.id) if it has to run again: it has succeeded with these, and Spring Batch runs it only once"},
 	{"already exists", "find out what created it, such as an earlier run: have the program accept that it exists or use another name, or remove it if nothing needs it; until then, a rerun fails again"},
 	{" exists", "it belongs to no Helm release, or to another one: have this release adopt it (annotations meta.helm.sh/release-name and meta.helm.sh/release-namespace, label app.kubernetes.io/managed-by=Helm), or, if nothing needs it, delete it"},
 	{"but is now", "restore the changeset as it was applied, or accept the changed one with validCheckSum or liquibase clear-checksums; until then, a rerun fails again"},
