@@ -44,9 +44,7 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorSharedMemory,
 		patterns: []errorPattern{
-			{"shared memory", lazyregexp.New(`workers are out of shared memory|creating shared memory segment|could not resize shared memory segment|insufficient shared memory \(shm\)`), nil},
-			{"ora-00845", lazyregexp.New(`(ORA-00845: MEMORY_TARGET not supported on this system)`), nil},
-			{"", lazyregexp.New(`DataLoader worker \(pid.*\) is killed by signal: (Bus error)|(session deleted because of page crash)`), nil}, // PyTorch, Chrome
+			{"", lazyregexp.New(`workers are out of shared memory|creating shared memory segment|could not resize shared memory segment|insufficient shared memory \(shm\)|(ORA-00845: MEMORY_TARGET not supported on this system)|DataLoader worker \(pid.*\) is killed by signal: (Bus error)|(session deleted because of page crash)`), nil}, // PyTorch, Chrome
 			{"/dev/shm", lazyregexp.New(`(?i)/dev/shm\b.*no space left on device`), nil},
 		},
 		brief: "shared memory full",
@@ -65,9 +63,7 @@ var fileErrors = []errorRow{
 			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied: '([^']+)'|cannot \w+(?: \w+)* ['‘]([^'’]+)['’]: permission denied|(/[^\s:]+): connect: permission denied`), nil},
 			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:)]+)['"’)]?: permission denied`), nil},
 			{"permission denied", lazyregexp.New(`(?i)\b(?:open|stat|lstat|read|chdir|mkdir|create|unlink|readlink) ([^\s:'"]+): permission denied`), nil},
-			{"accessdenied", lazyregexp.New(`\bAccessDeniedException: (/\S+)`), nil},
-			{"access to the path", lazyregexp.New(`Access to the path '([^']+)' is denied`), nil},
-			{"fully accessible", lazyregexp.New(`should be fully accessible[^:/]*: (/[^\s'"]*[^\s'".])`), nil}, // Jenkins
+			{"", lazyregexp.New(`\bAccessDeniedException: (/\S+)|Access to the path '([^']+)' is denied|should be fully accessible[^:/]*: (/[^\s'"]*[^\s'".])`), nil}, // Jenkins
 		},
 		subject: pathInLine,
 		brief:   "permission denied",
@@ -88,17 +84,10 @@ var fileErrors = []errorRow{
 		kind: ErrorFileMissing,
 		patterns: []errorPattern{
 			{"open stream", lazyregexp.New(`[("](/[^")\s]+)[")].*(?i:failed to open stream: no such file)`), nil}, // PHP
-			{"the application", lazyregexp.New(`The application '([^']+)' does not exist`), nil},                  // .NET
+			{"", lazyregexp.New(`The application '([^']+)' does not exist|\bNoSuchFileException: (\S+)|Could not (?:find (?:file|a part of the path) '([^']+)'|open input file: (\S+))|Unable to access jarfile (\S+)|\b[tT]he (?:path "([^"]+)"|file (\S+)) (?:does not|doesn't) exist|Repo id must .*: '(/[^']+)'|can't (?:open file '([^']+)': \[Errno 2\]|cd to ([^\s:]+)(?:: No such file.*)?$)|file or directory not found: (\S+)|found at expected path (\S+)|moduleSpecifier \\*"([^"\\]+)|File (/\S+) was not found`), nil}, // .NET, Hugging Face takes a folder that does not exist for a name., pytest, dbt, k6
 			{"no such file", lazyregexp.New(`(?i)\[errno 2\] no such file or directory: '([^']+)'|enoent: no such file or directory, \w+ '([^']+)'`), nil},
 			{"no such file", lazyregexp.New(`(?i:\b(?:open|stat|lstat|read|chdir) ([^\s:'"]+): no such file or directory|@ rb_sysopen - (.+) \(Errno::ENOENT\)|\bNo such file - \[?"?([^"\]\s]+))|(?i:(?:cannot|can't) \w+(?: \w+)* ['‘]([^'’]+)['’]: no such file)`), nil},
 			{"no such file", lazyregexp.New(`(?i)(/\S+) \(no such file or directory\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: (?:cannot open: )?no such file or directory`), nil},
-			{"nosuchfileexception", lazyregexp.New(`\bNoSuchFileException: (\S+)`), nil},
-			{"could not ", lazyregexp.New(`Could not (?:find (?:file|a part of the path) '([^']+)'|open input file: (\S+))`), nil},
-			{"jarfile", lazyregexp.New(`Unable to access jarfile (\S+)`), nil},
-			{"exist", lazyregexp.New(`\b[tT]he (?:path "([^"]+)"|file (\S+)) (?:does not|doesn't) exist`), nil},
-			{"repo id must", lazyregexp.New(`Repo id must .*: '(/[^']+)'`), nil}, // Hugging Face takes a folder that does not exist for a name.
-			{"can't ", lazyregexp.New(`can't (?:open file '([^']+)': \[Errno 2\]|cd to ([^\s:]+)(?:: No such file.*)?$)`), nil},
-			{"found", lazyregexp.New(`file or directory not found: (\S+)|found at expected path (\S+)|moduleSpecifier \\*"([^"\\]+)|File (/\S+) was not found`), nil}, // pytest, dbt, k6
 		},
 		casual:   true,
 		yieldsTo: []ErrorKind{ErrorModuleMissing, ErrorNoGPU, ErrorOtherRoot},
@@ -109,8 +98,7 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorOtherRoot,
 		patterns: []errorPattern{
-			{"chroot: ", lazyregexp.New(`(?i)\bchroot: (?:failed to run command|can't execute) ['‘"]?([^\s'’":]+)['’"]?: no such file`), nil},
-			{"nsenter: ", lazyregexp.New(`(?i)\bnsenter: (?:failed to execute|can't execute) ['‘"]?([^\s'’":]+)['’"]?: no such file`), nil},
+			{"no such file", lazyregexp.New(`(?i:\bchroot: (?:failed to run command|can't execute) ['‘"]?([^\s'’":]+)['’"]?: no such file)|(?i:\bnsenter: (?:failed to execute|can't execute) ['‘"]?([^\s'’":]+)['’"]?: no such file)`), nil},
 		},
 		brief:  "not on the node",
 		text:   "{%s|a command} does not exist in the file system that it changes to",
@@ -135,8 +123,7 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorRuntimeVersion,
 		patterns: []errorPattern{
-			{"class file version", lazyregexp.New(`(\S+) has been compiled by a more recent version of the Java Runtime \(class file version (\d+)\.\d+\).* up to (\d+)`), nil},
-			{"unsupported major.minor", lazyregexp.New(`UnsupportedClassVersionError: (\S+) : Unsupported major\.minor version (\d+)`), nil},
+			{"", lazyregexp.New(`(\S+) has been compiled by a more recent version of the Java Runtime \(class file version (\d+)\.\d+\).* up to (\d+)|UnsupportedClassVersionError: (\S+) : Unsupported major\.minor version (\d+)`), nil},
 		},
 		brief: "Java too old",
 		describe: func(subject string) string {
@@ -176,9 +163,8 @@ var fileErrors = []errorRow{
 		patterns: []errorPattern{
 			{"module", lazyregexp.New(`\bNo module named '?([\w.]+)|\bunknown module: ([\w./@-]*\w)|Module not found "([^"]+)"|The module (\w[\w.]*) was not found`), nil}, // Python, k6, Celery
 			{"shared", lazyregexp.New(`([^\s:"]+): cannot open shared object file|Error loading shared library ([^\s:]+)`), nil},
-			{"cannot find", lazyregexp.New(`Cannot find (?:module|package) '([^']+)'`), nil},
+			{"cannot ", lazyregexp.New(`Cannot find (?:module|package) '([^']+)'|cannot load such file -- (\S+)`), nil},
 			{"class", lazyregexp.New(`\bClass ["']([\w\\]+)["'] not found|Could not find or load main class (\S+)|Failed to load class ([\w.$]+\w)|\bClassNotFoundException: (?:Class |Failed to find data source: )?([^\s:]+?)\.?(?:\s|$)|\bNoClassDefFoundError: ([\w/$]+)$`), nil},
-			{"cannot load such file", lazyregexp.New(`cannot load such file -- (\S+)`), nil},
 			{"could not ", lazyregexp.New(`Could not (?:load file or assembly '([^',]+)|find (?:gem ['"]([^'"]+)['"]|(\S+-\d[\w.]*)(?:, \S+)* in (?:any|locally)))`), nil},
 			{"", lazyregexp.New(`there is no package called [‘']([^’']+)|Can't (?:locate (\S+) in @INC|open lib '([^']+)'|load plugin: (\S+))|Missing optional dependency '([^']+)'|[Ff]ramework:? '([\w.]+)', version '([\d.]+)'`), nil}, // R, Perl, ODBC, SQLAlchemy, Pandas, .NET
 		},

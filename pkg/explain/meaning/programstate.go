@@ -275,17 +275,10 @@ func objectAdvice(e *KnownError, c Container) string {
 
 // usageErrors are the messages of libraries that parse arguments.
 var usageErrors = []errorPattern{
-	{"flag provided but not defined", lazyregexp.New(`^(flag provided but not defined: \S+)`), nil}, // Go
+	{"flag", lazyregexp.New(`^(flag provided but not defined: \S+)|^(?:(?i:error): )?(required flag\(s\) .+ not set)|(invalid argument .+ for \\*"[^"]+" flag)`), nil}, // Go, pflag
 	{"unknown", lazyregexp.New(`^(?:\S+: )?(?:(?i:error): )?(unknown (?:shorthand )?(?:flag|command|option):? .+)`), nil},
-	{"required flag", lazyregexp.New(`^(?:(?i:error): )?(required flag\(s\) .+ not set)`), nil},
-	{"argument", lazyregexp.New(`^\S+(?: \S+)?: error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)`), nil}, // argparse
-	{"no such", lazyregexp.New(`^Error: (No such (?:command|option):? .+)`), nil},                                                                     // Click
-	{"missing", lazyregexp.New(`^Error: (Missing (?:option|argument|parameter) '.+)`), nil},
+	{"error: ", lazyregexp.New(`^\S+(?: \S+)?: error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)|^Error: (No such (?:command|option):? .+)|^Error: (Missing (?:option|argument|parameter) '.+)|^Error: ((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)|^Error: (provide either [^.]+)|^error: (unexpected argument .+ found)`), nil}, // argparse, Click, Cobra, clap
 	{"option", lazyregexp.New(`^\S+: (unrecognized option .+|invalid option -- .+|option requires an argument .+)`), nil}, // getopt
-	{"invalid argument", lazyregexp.New(`(invalid argument .+ for \\*"[^"]+" flag)`), nil},                                // pflag
-	{"arg", lazyregexp.New(`^Error: ((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)`), nil},   // Cobra
-	{"provide either ", lazyregexp.New(`^Error: (provide either [^.]+)`), nil},
-	{"unexpected argument", lazyregexp.New(`^error: (unexpected argument .+ found)`), nil}, // clap
 }
 
 // Parts of messages about variables. A shell names its script before the variable. A program that uses a default says so after it.
