@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 var (
@@ -54,14 +55,14 @@ func brokenCode(q *Clue, c *Container) Remedy {
 // faultyCode is the clue of an error of code about which nothing else is known.
 func faultyCode(q *Clue, c *Container) Remedy {
 	file, line, in := q.codeIn(c)
-	place := fmt.Sprintf(" at line %s of %s", line, file)
+	place := prefixed(" at line ", wording.Join(" of ", line, file))
 	switch {
-	case !faulty.MatchString(q.Words) && !broken.MatchString(q.Words), line == "" && ofEnvironment.MatchString(q.Words):
+	case line == "" && (!faulty.MatchString(q.Words) && !broken.MatchString(q.Words) || ofEnvironment.MatchString(q.Words)):
 		return Remedy{}
+	case in == nil && broken.MatchString(q.Words):
+		return Remedy{Text: fmt.Sprintf("correct the code%s, or run another version of image %s", place, c.Image)}
 	case in != nil:
 		return Remedy{Text: fmt.Sprintf("correct the code%s, which comes from %s, or the input that it does not expect", place, in.name()), Elsewhere: true}
-	case line == "":
-		place = ""
 	}
 	if in := c.givenInputs(); in != "" {
 		place += ", which may come from " + in

@@ -49,8 +49,8 @@ type lineRule struct {
 
 // lineRules have what says nothing about the cause; the rules about a tool have what it prints after each error.
 var lineRules = compiled([]lineRule{
-	{kind: lineVague, patterns: []string{`command terminated with exit code \d+$`, `error: failed to push some refs to `, `\.{3,}(?i:failed)[.!]?$`}}, // of kubectl exec, and git
-	{kind: lineAlarm, patterns: []string{`Missing (?:input|output) files\b`, `\S+ \(no such package\):$`}},                                            // of Snakemake, and apk
+	{kind: lineVague, patterns: []string{`command terminated with exit code \d+$`, `error: failed to push some refs to `, `\.{3,}(?i:failed)[.!]?$`}},                        // of kubectl exec, and git
+	{kind: lineAlarm, patterns: []string{`Missing (?:input|output) files\b`, `Cypress could not verify\b`, `\w+ has detected an attempt to\b`, `\S+ \(no such package\):$`}}, // of Snakemake, and apk
 	{kind: lineEmpty, patterns: []string{
 		`[^\pL\pN]*$`,          // a ruler, or a mark below a line of code
 		`\++ `,                 // a command that a shell traces
@@ -111,7 +111,7 @@ var lineRules = compiled([]lineRule{
 	{kind: lineVague, patterns: []string{
 		`\S+: (?:line )?\d+: \[\[?: `, `Failed: \S*/\S+$`, `(?i:(?:error: )?(?:aborting\b|timed out waiting for the condition\W*$|context (?:deadline exceeded|canceled)$))`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`, `.*\[Server\] Aborting$`, `ERROR \S+\.py$`, `(?:[A-Z]+ +)?\w+ cannot (?:proceed|continue)(?:[.!]|\. Exiting.*)?$`,
 		`(?:\[\w+\] )?[\w ]+ (?:contains|has|had|with) (?:\d+ )?(?:errors?|failures?)(?:, aborting)?\W*$`, `error: could not compile `, `Error: [A-Z][a-z]+(?:[A-Z][a-z]+)+$`, `\[ERROR\] The build could not read \d+ project`, `ERROR: Could not build wheels for `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure)`,
-		`rsync error: .* \(code \d+\) at `, `> Could not resolve all `, `Execution failed for task '`, `A problem occurred \w+ing `,
+		`Could not create service of type `, `rsync error: .* \(code \d+\) at `, `> Could not resolve all `, `Execution failed for task '`, `A problem occurred \w+ing `,
 		`[\w.:]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`, `bundler: failed to load command`, `[A-Z]\w+ (?:Error|Exception)$`, `FAILURES!$`, `.*\| FAIL \|$`,
 	}, phrases: []string{
 		"adminclient thread has exited", "see above", "see previous", "error messages above", "look above for", "see stack trace", "for the root cause", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by", "migrations canceled", "job did not complete successfully", "final block not properly padded", "refusing to execute subprocess", "resolutionimpossible",
@@ -245,7 +245,7 @@ var (
 	// stamp matches a time at the beginning of a line, the container whose line Compose passes on, or the rank of a process of mpirun.
 	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[\d{4}-\d\d-\d\d, [^\]]*\] |\(node:\d+\) (?:UnhandledPromiseRejectionWarning: )?|\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\](?:\[[\w.-]+\])?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? (?:[A-Z]{3,4} \d{4} |\d{4}(?:\[[\d,]+\])?<\w+>:)?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*|\[[a-z]+\d+\]: ?|\S+:\d+:\d+ \[\d+\] (?:\S+\.\w+:\d+ )?)|^[a-z][\w.-]* +\| `)
 	// logger matches what loggers of Java, Ruby, Python and Chrome write between the time and the message.
-	logger = lazyregexp.New(`^\s*(?:[\w ]+:)?([A-Z]+)(?:: \w+\.py:\d+ - |\s+(?:(?:\d+ --- )?(?:\[[^\]]*\]\s+){1,2}[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) )|^\[(?:\d+:\d+:)?\d{4}/\d{6}\.\d+:([A-Z]+):\S+\] |^([A-Z]+) \d\d-\d\d \d\d:\d\d:\d\d \[?\S+\.py:\d+\] |^([A-Z]+) [\w.$]+\(\w+\):\d+ - |^\[([A-Z]+) *\]\[[\w.]+ *\] ?|^([A-Z]+) +\| |^\[([A-Z]+) *\] std(?:err|out) |^([A-Z]{4,}):[a-z_][\w.]*:|^\{\S+\.py:\d+\} ([A-Z]+) - |^\d{2,} (ERROR|WARN|INFO|FATAL) +|^ ?([A-Z]{4,5}) [a-z]+(?:(?:::\w+)+|(?:_[a-z]+){2,}): `)
+	logger = lazyregexp.New(`^\s*(?:[\w ]+:)?([A-Z]+)(?:: \w+\.py:\d+ - |\s+(?:(?:\d+ --- )?(?:\[[^\]]*\]\s+){1,2}[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) )|^\[(?:\d+:\d+:)?\d{4}/\d{6}\.\d+:([A-Z]+):\S+\] |^([A-Z]+) \d\d-\d\d \d\d:\d\d:\d\d \[?\S+\.py:\d+\] |^([A-Z]+) [\w.$]+\(\w+\):\d+ - |^\[([A-Z]+) *\]\[[\w.]+ *\] ?|^([A-Z]+) +\| |^([A-Z]+)/[\w-]+\] |^[\w.-]+/([A-Z]+)/[\w.]+: |^\[([A-Z]+) *\] std(?:err|out) |^([A-Z]{4,}):[a-z_][\w.]*:|^\{\S+\.py:\d+\} ([A-Z]+) - |^\d{2,} (ERROR|WARN|INFO|FATAL) +|^ ?([A-Z]{4,5}) [a-z]+(?:(?:::\w+)+|(?:_[a-z]+){2,}): `)
 	// prelude matches a level, names in brackets and places in code before a message, and levelIn the level in it.
 	prelude = lazyregexp.New(`^\s*(?:(?:\[(?:[^\]\s]*[\d.:/][^\]\s]*|main|[A-Z]{4,})\]|[A-Z]{4,}|[a-z]\w*(?:\.\w+){2,}|\S+\.(?:go|py|java|rb|js|ts|rs|cc?|cpp|php):\d+\]?)[\s:-]+){2,}`)
 	levelIn = lazyregexp.New(`\b(DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b`)

@@ -134,7 +134,7 @@ var startErrors = []errorRow{
 	{
 		kind: ErrorCommandNotFound,
 		patterns: []errorPattern{
-			{"executable file", lazyregexp.New("(?i)exec: \\\\*\"([^\"\\\\]+)\\\\*\": executable file not found|executable file `([^`]+)` not found"), nil},
+			{"executable file", lazyregexp.New("(?i)exec: \\\\*\"([^\"\\\\]+)\\\\*\": executable file not found|executable file `([^`]+)` not found|unable to find the specified executable file"), nil},
 			{"no such file", lazyregexp.New(`(?i)\bexec: \\*"([^"\\]+)\\*": (?:stat .+: )?no such file or directory`), nil},
 			{"command not found", lazyregexp.New(`(?i)\bcommand not found: (\S+)`), nil}, // zsh, Bundler
 			{"command not found", lazyregexp.New(`(?i)([^\s:]+): command not found`), nil},
@@ -145,7 +145,8 @@ var startErrors = []errorRow{
 			{"not found", lazyregexp.New(`(?:^|[\s'"‘])((?:/[\w.-]+)*/s?bin/[\w.+-]+)['"’]? (?:is |was )?not found\.?$`), nil},
 			{"open", lazyregexp.New(`(?i)\b(?:can't|cannot) open (?:file )?['‘"]?([^\s'’":]+)['’"]?: (?:\[errno 2\] )?no such file`), []int32{2, 127}},
 		},
-		yieldsTo: []ErrorKind{ErrorAppArmorParser}, // It is a program of the node.
+		answer:   lazyregexp.New(`^Executable: +(\S+)`), // of Open MPI
+		yieldsTo: []ErrorKind{ErrorAppArmorParser},      // It is a program of the node.
 		brief:    "command not found",
 		describe: notFoundText,
 		advise:   notFoundAdvice,

@@ -61,7 +61,7 @@ var fileErrors = []errorRow{
 		patterns: []errorPattern{
 			{"open stream", lazyregexp.New(`[("](/[^")\s]+)[")].*(?i:failed to open stream: permission denied)`), nil}, // PHP
 			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied: '([^']+)'|cannot \w+(?: \w+)* ['‘]([^'’]+)['’]: permission denied|(/[^\s:]+): connect: permission denied`), nil},
-			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:)]+)['"’)]?: permission denied`), nil},
+			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|kind: permissiondenied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:)]+)['"’)]?: permission denied`), nil},
 			{"permission denied", lazyregexp.New(`(?i)\b(?:open|stat|lstat|read|chdir|mkdir|create|unlink|readlink) ([^\s:'"]+): permission denied`), nil},
 			{"", lazyregexp.New(`\bAccessDeniedException: (/\S+)|Access to the path '([^']+)' is denied|should be fully accessible[^:/]*: (/[^\s'"]*[^\s'".])`), nil}, // Jenkins
 		},
@@ -86,7 +86,7 @@ var fileErrors = []errorRow{
 			{"open stream", lazyregexp.New(`[("](/[^")\s]+)[")].*(?i:failed to open stream: no such file)`), nil}, // PHP
 			{"", lazyregexp.New(`The application '([^']+)' does not exist|\bNoSuchFileException: (\S+)|Could not (?:find (?:file|a part of the path) '([^']+)'|open input file: (\S+))|Unable to access jarfile (\S+)|\b[tT]he (?:path "([^"]+)"|file (\S+)) (?:does not|doesn't) exist|Repo id must .*: '(/[^']+)'|can't (?:open file '([^']+)': \[Errno 2\]|cd to ([^\s:]+)(?:: No such file.*)?$)|file or directory not found: (\S+)|found at expected path (\S+)|moduleSpecifier \\*"([^"\\]+)|File (/\S+) was not found`), nil}, // .NET, Hugging Face takes a folder that does not exist for a name., pytest, dbt, k6
 			{"no such file", lazyregexp.New(`(?i)\[errno 2\] no such file or directory: '([^']+)'|enoent: no such file or directory, \w+ '([^']+)'`), nil},
-			{"no such file", lazyregexp.New(`(?i:\b(?:open|stat|lstat|read|chdir) ([^\s:'"]+): no such file or directory|@ rb_sysopen - (.+) \(Errno::ENOENT\)|\bNo such file - \[?"?([^"\]\s]+))|(?i:(?:cannot|can't) \w+(?: \w+)* ['‘]([^'’]+)['’]: no such file)`), nil},
+			{"no such file", lazyregexp.New(`(?i:\b(?:open|stat|lstat|read|chdir) ([^\s:'"]+): no such file or directory|kind: notfound, message: "no such file|@ rb_sysopen - (.+) \(Errno::ENOENT\)|\bNo such file - \[?"?([^"\]\s]+))|(?i:(?:cannot|can't) \w+(?: \w+)* ['‘]([^'’]+)['’]: no such file)`), nil},
 			{"no such file", lazyregexp.New(`(?i)(/\S+) \(no such file or directory\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: (?:cannot open: )?no such file or directory`), nil},
 		},
 		casual:   true,

@@ -15,7 +15,7 @@ var (
 	// sourceLine matches a line of code, which looks like an address.
 	sourceLine = lazyregexp.New(`\.(?:lua|py|rb|js|ts|go|java|php|pl|rs|cc?|cpp|sh):\d+$`)
 	// stackFrame matches a line of a stack trace, or of hints and summaries after an error, which names no error.
-	stackFrame = lazyregexp.New(`^(?:\s|at |\.\.\. \d+ more|goroutine \d+ |Traceback |main\.|\S+\.go:\d+)|^\S*$|^[=!]{5,} |^(?:\[rank\d+\]: ?)?(?:CUDA kernel errors might be|For debugging consider passing|Compile with .TORCH_USE_CUDA_DSA)|^fatal: Could not read from remote repository|^Please make sure you have the correct access rights|^and the repository exists`)
+	stackFrame = lazyregexp.New(`^(?:\s|at |\.\.\. \d+ more|goroutine \d+ |Traceback |main\.|\S+\.go:\d+)|^\S*$|^[=!]{5,} |^(?:\[rank\d+\]: ?)?(?:CUDA kernel errors might be|For debugging consider passing|Compile with .TORCH_USE_CUDA_DSA)|^fatal: Could not read from remote repository|^fatal error: newosproc|^Please make sure you have the correct access rights|^and the repository exists`)
 	// unknownError matches a line that reports an error with an unknown meaning, after which errors in earlier lines do not
 	// count.
 	unknownError = lazyregexp.New(`^(?:[\w.]*(?:Error|Exception)\b|panic: |(?i:fatal|critical)\b)`)

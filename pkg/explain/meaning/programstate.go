@@ -92,17 +92,13 @@ var stateErrors = []errorRow{
 		casual: true,
 		patterns: []errorPattern{
 			{"variable", lazyregexp.New(`environment variable ([A-Z][A-Z0-9_]+) expected, but not set`), nil}, // PyTorch
-			{"unbound variable", lazyregexp.New(shellVariable + `unbound variable`), nil},
-			{"not set", lazyregexp.New(shellVariable + `parameter (?:null or )?not set`), nil},
-			{"keyerror", lazyregexp.New(`\bKeyError: ['"]` + constant + `['"]`), nil},                         // os.environ of Python
-			{"key not found", lazyregexp.New(`\bkey not found: "` + constant + `"`), nil},                     // ENV.fetch of Ruby
-			{"undefinedvalueerror", lazyregexp.New(`\bUndefinedValueError: ` + constant + ` not found`), nil}, // python-decouple
+			{"", lazyregexp.New(shellVariable + `(?:unbound variable|parameter (?:null or )?not set)`), nil},
+			{"", lazyregexp.New(`\bKeyError: ['"]` + constant + `['"]|\bkey not found: "` + constant + `"|\bUndefinedValueError: ` + constant + ` not found|\beither ` + constant + ` or [A-Z_]+ must be set`), nil}, // Python, ENV.fetch of Ruby, python-decouple, Spark
 			{"", lazyregexp.New(`(?:^|[:!] )["'` + "`" + `]?((?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+))["'` + "`" + `]? (?:` + envVariable + ` )?(?:is|was|must be|has to be|are) (?:not set|set|required|missing|undefined|empty|unset|not provided|provided|not defined|defined)\b`), nil},
 			{"", lazyregexp.New(`(?:^|[:!\]] )["'` + "`" + `]?((?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+))["'` + "`" + `]?:? (?:` + envVariable + ` )?(?:not set|required|missing|undefined|unset|not provided|not defined)\b`), nil},
 			{"env", lazyregexp.New(`\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+) ` + envVariable + ` (?:is )?(?:required|not set|missing|must be set)\b`), nil},
 			{"env", lazyregexp.New(`(?i)` + envVariable + ` (?:is )?required but not (?:provided|set): ["']` + constant), nil}, // dbt
-			{"env['", lazyregexp.New(`\bput it in the ENV\['(\w+)'\]`), nil},                    // Rails
-			{"required key", lazyregexp.New(`required key \\*"?(\w+)\\*"? missing value`), nil}, // envconfig
+			{"", lazyregexp.New(`\bput it in the ENV\['(\w+)'\]|required key \\*"?(\w+)\\*"? missing value`), nil},             // Rails, envconfig
 			{"env", lazyregexp.New(`(?i)\b` + envVariable + `:? ["'` + "`" + `]?` + constant + `["'` + "`" + `]? ` + isNotSet), nil},
 			{"env", lazyregexp.New(`(?i)["'` + "`" + `]?\b` + constant + `["'` + "`" + `]? ` + envVariable + " " + isNotSet), nil},
 			{"env", lazyregexp.New(`(?i)(?:missing (?:required )?` + envVariable + `|` + envVariable + ` not (?:found|set|defined)):? ["'` + "`" + `]?` + constant + `["'.!)\]}` + "`" + `]*$`), nil},
@@ -225,6 +221,9 @@ func usageAdvice(e *KnownError, c Container) string {
 	if option != "" && (c.hasArgument(option) || c.hasArgument("-"+option)) { // Go's flags have one or two dashes.
 		return fmt.Sprintf("correct or leave out %s in command or args of container %s; if it is right, its image has another version of the program (%s)", option, c.Name, c.Image)
 	}
+	if place, _ := c.origin(option); place != "" {
+		return fmt.Sprintf("correct or leave out %s in %s; if it is right, its image has another version of the program (%s)", option, place, c.Image)
+	}
 	if option == "" || len(c.Arguments) == 0 {
 		return fmt.Sprintf("correct the arguments (command and args) of container %s; if they are right, its image has another version of the program (image %s)", c.Name, c.Image)
 	}
@@ -276,9 +275,9 @@ func objectAdvice(e *KnownError, c Container) string {
 // usageErrors are the messages of libraries that parse arguments.
 var usageErrors = []errorPattern{
 	{"flag", lazyregexp.New(`^(flag provided but not defined: \S+)|^(?:(?i:error): )?(required flag\(s\) .+ not set)|(invalid argument .+ for \\*"[^"]+" flag)`), nil}, // Go, pflag
-	{"unknown", lazyregexp.New(`^(?:\S+: )?(?:(?i:error): )?(unknown (?:shorthand )?(?:flag|command|option):? .+)`), nil},
-	{"error: ", lazyregexp.New(`^\S+(?: \S+)?: error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)|^Error: (No such (?:command|option):? .+)|^Error: (Missing (?:option|argument|parameter) '.+)|^Error: ((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)|^Error: (provide either [^.]+)|^error: (unexpected argument .+ found)`), nil}, // argparse, Click, Cobra, clap
-	{"option", lazyregexp.New(`^\S+: (unrecognized option .+|invalid option -- .+|option requires an argument .+)`), nil}, // getopt
+	{"unknown", lazyregexp.New(`^(?:\S+: )?(?:(?i:error): )?([uU]nknown (?:shorthand )?(?:flag|command|option):? .+)`), nil},
+	{"error: ", lazyregexp.New(`^\S+(?: \S+)?: error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)|^Error: (No such (?:command|option):? .+)|^Error: (Missing (?:(?:option|argument|parameter) '.+|application resource.*))|^Error: ((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)|^Error: (provide either [^.]+)|^error: (unexpected argument .+ found)`), nil}, // argparse, Click, Cobra, clap
+	{"option", lazyregexp.New(`^\S+: (unrecognized option .+|bad option: .+|invalid option -- .+|option requires an argument .+)|^(Unrecognized VM option '.+)`), nil}, // getopt, Java
 }
 
 // Parts of messages about variables. A shell names its script before the variable. A program that uses a default says so after it.
