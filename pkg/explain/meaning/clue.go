@@ -20,7 +20,7 @@ type Clue struct {
 // the status of a response, or a server that fails. What a program itself advises is better than one of the weakClues.
 var (
 	clues = []func(*Clue, *Container) Remedy{
-		unanswered, inTemplate(namedField), askedVault, askedAccess, brokenCode, inTemplate(unread), askedFor, inTemplate(refusedOption), inTemplate(wrongWord), knownWords, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, askedLate,
+		unanswered, inTemplate(namedField), askedVault, asked(accessAsks), brokenCode, inTemplate(unread), asked(asks), inTemplate(refusedOption), inTemplate(wrongWord), knownWords, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, asked(lateAsks),
 	}
 	weakClues = []func(*Clue, *Container) Remedy{inTemplate(failedCommand), inTemplate(namedWord), inTemplate(nearVariable), inTemplate(unfitSetting), namedServer, faultyCode}
 )
@@ -141,12 +141,10 @@ func unanswered(q *Clue, c *Container) Remedy {
 	return Remedy{Text: wording.Insert(askNothing, "{container}", c.Name) + "; its log asks: " + wording.Quoted(wording.Shorten(strings.TrimSpace(tail[i]), maxAdvice))}
 }
 
-// askedFor is the clue of a phrase, and askedLate that of one that says less than other clues.
-func askedFor(q *Clue, c *Container) Remedy  { return q.phraseIn(asks, c) }
-func askedLate(q *Clue, c *Container) Remedy { return q.phraseIn(lateAsks, c) }
-
-// askedAccess is the clue of a phrase about access, or of a tool that changes clusters.
-func askedAccess(q *Clue, c *Container) Remedy { return q.phraseIn(accessAsks, c) }
+// asked returns the clue of a phrase in a list.
+func asked(list []ask) func(*Clue, *Container) Remedy {
+	return func(q *Clue, c *Container) Remedy { return q.phraseIn(list, c) }
+}
 
 // phraseIn returns the advice on the first of the phrases that the error has, and the server whose log that names. Another image is set in
 // the pod template, values of a chart and servers are not.
@@ -184,7 +182,10 @@ var (
 var missingWords = lazyregexp.New(`(?i)n[o']t exist|not found|no such|nonexistent|no files? match|(?:cannot|can't|could not|unable to|failed to) (?:find|open|read|load|stat|access|locate|cd)|missing|not a (?:file|directory)`)
 
 // deniedWords matches what errors say about files that the user of the container may not use.
-var deniedWords = lazyregexp.New(`(?i)permission denied|operation not permitted|EACCES|EPERM`)
+var deniedWords = lazyregexp.New(`(?i)permission denied|operation not permitted|EACCES|EPERM|PermissionError at|(?:not|must be (?:present and )?)\b ?writable`)
+
+// reasonAfter matches the reason of an error after a path.
+var reasonAfter = lazyregexp.New(`^\S{0,3}: (?:\w+ ){2}`)
 
 // notCreated matches what errors say about files that cannot be created.
 var notCreated = lazyregexp.New(`(?i)(?:could not|cannot|can't|unable to|failed to) create\b`)
@@ -192,13 +193,16 @@ var notCreated = lazyregexp.New(`(?i)(?:could not|cannot|can't|unable to|failed 
 // namedFile is the clue of a file below a mount, or of one that is missing.
 func namedFile(q *Clue, c *Container) string {
 	e := &KnownError{Subject: fileIn(q.Words, c)}
-	in := mountOf(e.Subject, c.Mounts)
+	in, reason := mountOf(e.Subject, c.Mounts), q.Words
+	if _, after, _ := strings.Cut(q.Words, e.Subject); reasonAfter.MatchString(after) {
+		reason = after
+	}
 	switch {
 	case e.Subject == "":
 		return ""
 	case deniedWords.MatchString(q.Words):
 		return accessAdvice(e, *c)
-	case missingWords.MatchString(q.Words):
+	case missingWords.MatchString(reason):
 		return e.FileAdvice(*c, c.Mounts)
 	case notCreated.MatchString(q.Words):
 		return accessAdvice(e, *c)
@@ -211,7 +215,7 @@ func namedFile(q *Clue, c *Container) string {
 }
 
 // pathsInWords finds paths, with the number of a line after those of code.
-var pathsInWords = lazyregexp.New(`(?:^|[\s'"‘“(=\x60])(/(?:[^\s'"’”\x60:,;()]+/[^\s'"’”\x60:,;()]+|\.\w[\w.-]*))(:\d+)?`)
+var pathsInWords = lazyregexp.New(`(?:^|file:|[\s'"‘“(=\x60])(/(?:[^\s'"’”\x60:,;()]+/[^\s'"’”\x60:,;()]+|\.\w[\w.-]*))(:\d+)?`)
 
 // fileIn returns the last path of the words, or one below a mount; "" if they have only places in code.
 func fileIn(words string, c *Container) (file string) {
@@ -325,7 +329,7 @@ func responseStatus(q *Clue, c *Container) Remedy {
 }
 
 // noServer matches what programs say about a server that they do not reach, without its address.
-var noServer = lazyregexp.New(`(?i)timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:was |has been )?(?:reset|closed|aborted|lost|terminated|dropped)|lost connection|reading from server|code = Unavailable|no responders|unhealthy|not (?:found or not )?accessible|broken pipe|no ?(?:brokers|servers?|hosts?) ?(?:are )?available|no reachable servers|unable to find primary|DialectResolutionInfo cannot be null|(?:://|\bdial|read tcp|receive data)\S*.*unexpected EOF|(?:is|be) (?:unavailable|not (?:available|ready|reachable))|not (?:be )?ready|(?:empty|no|unexpected) (?:response|reply)|clos(?:ed|es) the connection|terminating connection|gone away|link failure|no connections were made|verify that this server is running`)
+var noServer = lazyregexp.New(`(?i)timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:was |has been )?(?:reset|closed|aborted|lost|terminated|dropped)|lost connection|reading from server|code = Unavailable|no responders|unhealthy|not (?:found or not )?accessible|broken pipe|no ?(?:brokers|servers?|hosts?) ?(?:are )?available|no reachable servers|all connection attempts failed|unable to find primary|DialectResolutionInfo cannot be null|(?:://|\bdial|read tcp|receive data)\S*.*unexpected EOF|(?:is|be) (?:unavailable|not (?:available|ready|reachable))|not (?:be )?ready|(?:empty|no|unexpected) (?:response|reply)|clos(?:ed|es) the connection|terminating connection|gone away|link failure|no connections were made|verify that this server is running`)
 
 // remoteWork matches what the client of a server says about the work that it had done there.
 var remoteWork = lazyregexp.New(`(?i)^Status message: |\b(?:ray|actor|spark|flink|dask|argo|prefect|airflow)\b.{0,40}\b(?:failed|died|crashed|aborted|errored|was lost)\b`)

@@ -79,7 +79,7 @@ func (e *KnownError) ofAccess(q *Clue, c *Container) (none Remedy) {
 		return none
 	}
 	with := &Clue{Words: q.Words + "; " + e.Subject, Log: q.Log}
-	for _, clue := range []func(*Clue, *Container) Remedy{askedVault, askedAccess} {
+	for _, clue := range []func(*Clue, *Container) Remedy{askedVault, asked(accessAsks)} {
 		if out := clue(with, c); out.Text != "" {
 			return out
 		}

@@ -89,10 +89,7 @@ func (c *Container) credentials() string {
 
 // userText is the user of the container in brackets, "" if the template has none.
 func (c *Container) userText() string {
-	if c.User == "" {
-		return ""
-	}
-	return " (runAsUser " + c.User + ")"
+	return wording.InBrackets(prefixed("runAsUser ", c.User))
 }
 
 // credentialsText is credentials, or the places where there are none.

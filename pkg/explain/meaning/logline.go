@@ -56,7 +56,7 @@ var lineRules = compiled([]lineRule{
 		`\++ `,                 // a command that a shell traces
 		`std(?:err|out)=\[\]$`, // an empty output
 		`[\w ./()-]{1,60}:$|\[\d+\]:$|\w+ in file \S+, line \d+:$`, `<[A-Z_]+>$`, `On branch `,
-		`--(?: |$)`, // a comment in SQL
+		`--(?: |$)`, `"[\w.@-]+" ?: ?(?:[\[{"\d]|null|true|false)`, // a comment in SQL, and an object of JSON in several lines
 		`[A-Z][\w ]{0,20} : \d+$`,
 	}},
 	{kind: lineEmpty, patterns: []string{ // exits
@@ -77,7 +77,6 @@ var lineRules = compiled([]lineRule{
 		`on \S+ line \d+\b`, `with [\w.\["\]-]+,$`, `\d+: \w+ "[^"]*".* \{$`, `(?:>+ )?\d+ ?\| `, // code in Terraform, BuildKit, Laravel
 		`Calls: `,
 	}},
-	{kind: lineEmpty, patterns: []string{`"[\w.@-]+" ?: ?(?:[\[{"\d]|null|true|false)`}}, // an object of JSON in several lines
 	{kind: lineEmpty, patterns: []string{ // tools
 		`npm (?:ERR!|error) +(?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |Exit status|Failed at the|This is probably not|Lifecycle script|\S+@\S+ \w+:|workspace |location |path |command |$)|npm ERR!$|npm error$`,
 		`npm (?:ERR!|error) (?:(?:enoent|network|rofs|nospc)(?: (?:This is|In most|and have|'proxy'|Often|that don't|There is)|$)|To see a list|If you were|authentication token|that means|Error: command failed|  |notsup (?:Required|Actual):|npm-shrinkwrap\.json with|later to generate|node_modules/|While resolving|Found: |Could not resolve dependency:|Fix the upstream|this command with|to accept an incorrect|See /)`,
@@ -114,7 +113,7 @@ var lineRules = compiled([]lineRule{
 		`Could not create service of type `, `rsync error: .* \(code \d+\) at `, `> Could not resolve all `, `Execution failed for task '`, `A problem occurred \w+ing `,
 		`[\w.:]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`, `bundler: failed to load command`, `[A-Z]\w+ (?:Error|Exception)$`, `FAILURES!$`, `.*\| FAIL \|$`,
 	}, phrases: []string{
-		"adminclient thread has exited", "see above", "see previous", "error messages above", "look above for", "see stack trace", "for the root cause", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by", "migrations canceled", "job did not complete successfully", "final block not properly padded", "refusing to execute subprocess", "resolutionimpossible",
+		"adminclient thread has exited", "java gateway process exited", "exiting due to an error", "see above", "see previous", "error messages above", "look above for", "see stack trace", "for the root cause", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by", "migrations canceled", "job did not complete successfully", "final block not properly padded", "refusing to execute subprocess", "resolutionimpossible",
 	}},
 	{kind: lineSuccess, patterns: []string{`(?i:re)?(?i:connected) after\b`}, phrases: []string{"succeeded after", "recovered after"}},
 })

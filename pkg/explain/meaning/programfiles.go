@@ -30,7 +30,7 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorNoSpace,
 		patterns: []errorPattern{
-			{"no space left", lazyregexp.New(`(?i)no space left on device`), nil},
+			{"no space left", lazyregexp.New(`(?i) to ['‘](/[^'’]+)['’]: no space left|no space left on device`), nil},
 			{"enospc", lazyregexp.New(`\bENOSPC(?:: no space|$|[^:\w'"])`), nil},
 			{"quota exceeded", lazyregexp.New(`(?i)disk quota exceeded`), nil},
 		},
@@ -84,7 +84,7 @@ var fileErrors = []errorRow{
 		kind: ErrorFileMissing,
 		patterns: []errorPattern{
 			{"open stream", lazyregexp.New(`[("](/[^")\s]+)[")].*(?i:failed to open stream: no such file)`), nil}, // PHP
-			{"", lazyregexp.New(`The application '([^']+)' does not exist|\bNoSuchFileException: (\S+)|Could not (?:find (?:file|a part of the path) '([^']+)'|open input file: (\S+))|Unable to access jarfile (\S+)|\b[tT]he (?:path "([^"]+)"|file (\S+)) (?:does not|doesn't) exist|Repo id must .*: '(/[^']+)'|can't (?:open file '([^']+)': \[Errno 2\]|cd to ([^\s:]+)(?:: No such file.*)?$)|file or directory not found: (\S+)|found at expected path (\S+)|moduleSpecifier \\*"([^"\\]+)|File (/\S+) was not found`), nil}, // .NET, Hugging Face takes a folder that does not exist for a name., pytest, dbt, k6
+			{"", lazyregexp.New(`The application '([^']+)' does not exist|\bNoSuchFileException: (\S+)|Could not (?:find (?:file|a part of the path) '([^']+)'|open input file: (\S+))|Unable to access jarfile (\S+)|\b[tT]he (?:path "([^"]+)"|file (\S+)) (?:does not|doesn't) exist|Repo id must .*: '(/[^']+)'|can't (?:open file '([^']+)': \[Errno 2\]|cd to ([^\s:]+)(?:: No such file.*)?$)|file or directory not found: (\S+)|link_stat "([^"]+)" failed: No such file|found at expected path (\S+)|moduleSpecifier \\*"([^"\\]+)|File (/\S+) was not found`), nil}, // .NET, Hugging Face takes a folder that does not exist for a name., pytest, dbt, k6
 			{"no such file", lazyregexp.New(`(?i)\[errno 2\] no such file or directory: '([^']+)'|enoent: no such file or directory, \w+ '([^']+)'`), nil},
 			{"no such file", lazyregexp.New(`(?i:\b(?:open|stat|lstat|read|chdir) ([^\s:'"]+): no such file or directory|kind: notfound, message: "no such file|@ rb_sysopen - (.+) \(Errno::ENOENT\)|\bNo such file - \[?"?([^"\]\s]+))|(?i:(?:cannot|can't) \w+(?: \w+)* ['‘]([^'’]+)['’]: no such file)`), nil},
 			{"no such file", lazyregexp.New(`(?i)(/\S+) \(no such file or directory\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: (?:cannot open: )?no such file or directory`), nil},
@@ -195,17 +195,6 @@ var fileErrors = []errorRow{
 // ofJava matches the name of a class of Java with its package.
 var ofJava = lazyregexp.New(`^[a-z]\w*(?:\.[a-z]\w*)+\.[A-Z][\w$]*$`)
 
-// ErrorOtherRoot is about a command that is sought in another file system than that of the container.
-const ErrorOtherRoot ErrorKind = "OtherRoot" // chroot or nsenter does not find the command
-
-// ErrorLibraryVersion is that a program needs a newer version of the C library, or of the one of C++, than there is. Its subject is the
-// version, and the program if it is known.
-const ErrorLibraryVersion ErrorKind = "LibraryVersion"
-
-// ErrorClientVersion is that a program does not work with a server of another version. Its subject is the version of the server, the
-// program, and its version.
-const ErrorClientVersion ErrorKind = "ClientVersion"
-
 // oldestClass is the difference between the version of a class file and that of Java.
 const oldestClass = 44
 
@@ -290,12 +279,7 @@ func spaceAdvice(e *KnownError, c Container) string {
 }
 
 // spaced returns a name with a space before it, "" without a name.
-func spaced(name string) string {
-	if name == "" {
-		return ""
-	}
-	return " " + wording.Shorten(name, maxDetail)
-}
+func spaced(name string) string { return prefixed(" ", wording.Shorten(name, maxDetail)) }
 
 // ofProgram matches files that belong to a program: a volume in their place would hide it.
 var ofProgram = lazyregexp.New(`^/(?:usr|bin|sbin|lib\d*)/|/(?:site-packages|dist-packages|node_modules|gems|vendor|lib|bin)/`)

@@ -9,17 +9,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// ErrorBus is that a program was ended by SIGBUS.
-const ErrorBus ErrorKind = "BusError"
-
 // resourceErrors are errors about memory, processes, GPUs, and the workers of a distributed program.
 var resourceErrors = []errorRow{
 	{
 		kind: ErrorOutOfGPUMemory,
 		patterns: []errorPattern{
 			{"out of memory", lazyregexp.New(`(?i)\b(?:cuda|hip)\b[^:]*(?:: )?out of memory`), nil},
-			{"cuda", lazyregexp.New(`\bcudaErrorMemoryAllocation\b|\bCUDA_ERROR_OUT_OF_MEMORY\b`), nil},
-			{"", lazyregexp.New(`OOM when allocating tensor .*\bdevice:GPU|XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory|find a valid cuDNN algorithm`), nil},
+			{"", lazyregexp.New(`\bcudaErrorMemoryAllocation\b|\bCUDA_ERROR_OUT_OF_MEMORY\b|OOM when allocating tensor .*\bdevice:GPU|XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory|find a valid cuDNN algorithm`), nil},
 		},
 		brief:  "out of GPU memory",
 		text:   "it ran out of GPU memory{: %s|}",
@@ -29,9 +25,9 @@ var resourceErrors = []errorRow{
 		kind: ErrorNoGPU,
 		patterns: []errorPattern{
 			{"cuda", lazyregexp.New(`(?i)(no cuda-capable device is detected|cuda driver version is insufficient for cuda runtime version|torch not compiled with cuda enabled|libcuda\.so\S*: cannot open shared object file)`), nil},
-			{"gpu", lazyregexp.New(`(?i:(no (?:cuda|hip) gpus are available))|(Duplicate GPU detected)`), nil},
+			{"gpu", lazyregexp.New(`(?i:(no (?:cuda|hip) gpus are available))|(Duplicate GPU detected)|(only supports \w+ GPUs or newer)`), nil},
 			{"nvidia", lazyregexp.New(`(libnvidia-[\w-]+\.so\S*: cannot open shared object file)|(?i:found (no nvidia driver on your system)|nvidia driver on your system is (too old(?: \(found version \d+\))?))|it (couldn't communicate with the NVIDIA driver)`), nil},
-			{"device", lazyregexp.New(`(invalid device ordinal)|(Failed to infer device type)|(no kernel image is available for execution on the device)`), nil}, // vLLM
+			{"device", lazyregexp.New(`(invalid device ordinal)|(Failed to infer device type)|CUDA device but (torch\.cuda\.is_available\(\) is False)|(no kernel image is available for execution on the device)`), nil}, // vLLM
 			{"initialize", lazyregexp.New(`Error 802: (system not yet initialized)|(Neuron Runtime could not be initialized)|(Failed to initialize NVML: .+)$`), nil},
 		},
 		casual: true,
@@ -124,8 +120,7 @@ var resourceErrors = []errorRow{
 		kind: ErrorHeapSize,
 		patterns: []errorPattern{
 			{"must be at least", lazyregexp.New(`\b((?:System|Executor) memory \d+\w* must be at least \d+)`), nil},
-			{"heap", lazyregexp.New(`((?:Initial|Minimum) heap size set to a larger value than the maximum heap size|Too small (?:initial|maximum) heap|Invalid (?:initial|maximum) heap size: \S+)`), nil},
-			{"heap size", lazyregexp.New(`(initial heap size \[\d+\] not equal to maximum heap size \[\d+\])`), nil},
+			{"heap", lazyregexp.New(`((?:Initial|Minimum) heap size set to a larger value than the maximum heap size|Too small (?:initial|maximum) heap|Invalid (?:initial|maximum) heap size: \S+)|(initial heap size \[\d+\] not equal to maximum heap size \[\d+\])`), nil},
 		},
 		brief:    "wrong heap size",
 		describe: heapSizeText,
@@ -177,10 +172,7 @@ func outOfMemoryText(subject string) string {
 
 // memoryAdvice names the limit of the program that ran out of memory: its runtime may have one of its own.
 func memoryAdvice(e *KnownError, c Container) string {
-	limit := ""
-	if c.MemoryLimit != "" {
-		limit = ", which is " + c.MemoryLimit
-	}
+	limit := prefixed(", which is ", c.MemoryLimit)
 	switch {
 	case strings.HasPrefix(e.Subject, kafkaReceive):
 		return fmt.Sprintf("set security.protocol of the Kafka client to SSL or SASL_SSL, with what that needs, in %s, or have it use a listener without TLS (%s): memory is most likely not what it lacks", c.configurationText(), cmp.Or(c.addresses(), c.argumentsText()))
@@ -202,8 +194,5 @@ func memoryAdvice(e *KnownError, c Container) string {
 
 // javaHeap says how to set the heap of a Java program.
 func javaHeap(c Container) string {
-	if c.MemoryLimit == "" {
-		return "-Xmx, or -XX:MaxRAMPercentage in JAVA_TOOL_OPTIONS"
-	}
-	return fmt.Sprintf("-Xmx, or -XX:MaxRAMPercentage in JAVA_TOOL_OPTIONS: without them it is a quarter of the memory limit, which is %s", c.MemoryLimit)
+	return "-Xmx, or -XX:MaxRAMPercentage in JAVA_TOOL_OPTIONS" + prefixed(": without them it is a quarter of the memory limit, which is ", c.MemoryLimit)
 }

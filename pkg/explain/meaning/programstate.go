@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -25,8 +24,7 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorRateLimit,
 		patterns: []errorPattern{
-			{"rate limit", lazyregexp.New(`(?i)toomanyrequests: (you have reached your \S+ rate limit)`), nil},
-			{"toomanyrequests", lazyregexp.New(`(TOOMANYREQUESTS)`), nil},
+			{"toomanyrequests", lazyregexp.New(`(?i:toomanyrequests: (you have reached your \S+ rate limit))|(TOOMANYREQUESTS)`), nil},
 			{"429", lazyregexp.New(`(?i)\b429 (?:client error: )?too many requests(?: for url: (\S+))?`), nil},
 			{"exceeded your current quota", lazyregexp.New(`(You exceeded your current quota)`), nil},
 			{"an error occurred (", lazyregexp.New(`An error occurred \((SlowDown|Throttling|ThrottlingException|TooManyRequestsException|RequestLimitExceeded)\)`), nil},
@@ -80,8 +78,7 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorScript,
 		patterns: []errorPattern{
-			{"", lazyregexp.New(`^\S+: (?:-c: )?(?:(?:line )?\d+: )?([Ss]yntax error(?:: (?:unexpected .+|"[^"]+" unexpected.*|[\w ]+ unexpected.*|[Uu]nterminated .+)| near unexpected .+)|(?:\S+: )?[Bb]ad substitution|set: Illegal option -o pipefail)`), nil},
-			{"end of file", lazyregexp.New(`^\S+: (?:line )?\d+: ([Uu]nexpected end of file.*)`), nil},
+			{"", lazyregexp.New(`^\S+: (?:-c: )?(?:(?:line )?\d+: )?([Ss]yntax error(?:: (?:unexpected .+|"[^"]+" unexpected.*|[\w ]+ unexpected.*|[Uu]nterminated .+)| near unexpected .+)|(?:\S+: )?[Bb]ad substitution|set: Illegal option -o pipefail|[Uu]nexpected end of file.*)`), nil},
 		},
 		brief:  "script",
 		text:   "the shell cannot read its script{: %s|}",
@@ -99,17 +96,12 @@ var stateErrors = []errorRow{
 			{"env", lazyregexp.New(`\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+) ` + envVariable + ` (?:is )?(?:required|not set|missing|must be set)\b`), nil},
 			{"env", lazyregexp.New(`(?i)` + envVariable + ` (?:is )?required but not (?:provided|set): ["']` + constant), nil}, // dbt
 			{"", lazyregexp.New(`\bput it in the ENV\['(\w+)'\]|required key \\*"?(\w+)\\*"? missing value`), nil},             // Rails, envconfig
-			{"env", lazyregexp.New(`(?i)\b` + envVariable + `:? ["'` + "`" + `]?` + constant + `["'` + "`" + `]? ` + isNotSet), nil},
-			{"env", lazyregexp.New(`(?i)["'` + "`" + `]?\b` + constant + `["'` + "`" + `]? ` + envVariable + " " + isNotSet), nil},
-			{"env", lazyregexp.New(`(?i)(?:missing (?:required )?` + envVariable + `|` + envVariable + ` not (?:found|set|defined)):? ["'` + "`" + `]?` + constant + `["'.!)\]}` + "`" + `]*$`), nil},
-			{"env", lazyregexp.New(`(?i)(?:^|[:.!] )(?:please )?set the ` + constant + ` ` + envVariable + `[.!]?$`), nil},
+			{"env", lazyregexp.New(`(?i)\b` + envVariable + `:? ["'` + "`" + `]?` + constant + `["'` + "`" + `]? ` + isNotSet + `|["'` + "`" + `]?\b` + constant + `["'` + "`" + `]? ` + envVariable + " " + isNotSet), nil},
+			{"env", lazyregexp.New(`(?i)(?:missing (?:required )?` + envVariable + `|` + envVariable + ` not (?:found|set|defined)):? ["'` + "`" + `]?` + constant + `["'.!)\]}` + "`" + `]*$|(?:^|[:.!] )(?:please )?set the ` + constant + ` ` + envVariable + `[.!]?$`), nil},
 		},
 		read: func(e *KnownError, line string) {
 			if strings.Contains(line, e.Subject+" env") { // The name is in the words of a program, not of a shell.
 				e.Subject = strings.ToUpper(e.Subject)
-			}
-			if len(e.Subject) == 1 && unicode.IsDigit(rune(e.Subject[0])) {
-				e.Subject = "$" + e.Subject
 			}
 		},
 		brief:  "variable not set",
@@ -149,7 +141,7 @@ var stateErrors = []errorRow{
 			{"chart ", lazyregexp.New(`(chart \\*"[^"\\]+\\*" (?:matching|version) \S+ not found in (?:\S+ index|\S+ repository))`), nil},
 			{"key does not exist", lazyregexp.New(`(The specified key does not exist)`), nil},
 			{"(404) when calling", lazyregexp.New(`An error occurred \(404\) when calling the HeadObject operation: (Key "[^"]+" does not exist)?`), nil},
-			{"://", lazyregexp.New(`Path does not exist: ((?:s3a?|gs|gcs|abfss?|wasbs?)://\S*\w)|\b((?:s3a?|gs|gcs|abfss?|wasbs?)://\S+) (?:bucket does not exist|not found$)`), nil},
+			{"://", lazyregexp.New(`(?:Path does not exist|No such file or directory): ((?:s3a?|gs|gcs|abfss?|wasbs?)://\S*\w)|\b((?:s3a?|gs|gcs|abfss?|wasbs?)://\S+) (?:bucket does not exist|not found$)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorEarlierState, ErrorAuthentication},
 		read:     func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
@@ -181,7 +173,7 @@ const allowConnection = "have the server allow the connection (pg_hba.conf, or t
 func variableAdvice(e *KnownError, c Container) string {
 	text := fmt.Sprintf("set %s in env of container %s", cmp.Or(e.Subject, "it"), c.Name)
 	switch v := c.variable(e.Subject); {
-	case strings.HasPrefix(e.Subject, "$"):
+	case e.Subject != "" && strings.Trim(e.Subject, "$0123456789") == "":
 		return fmt.Sprintf("give the script its argument %s in command or args of container %s; in a script after -c, the first element after it is $0", e.Subject, c.Name)
 	case v != nil && v.From != "":
 		return fmt.Sprintf("check %s: it may be empty, or optional and missing", c.placeOf(v))
@@ -232,10 +224,7 @@ func usageAdvice(e *KnownError, c Container) string {
 
 // sourcesText names the ConfigMaps and Secrets of envFrom.
 func (c *Container) sourcesText() string {
-	if len(c.Sources) == 0 {
-		return ""
-	}
-	return ", or correct its name in " + wording.Enumerate(c.Sources[:min(len(c.Sources), maxSecrets)], "or")
+	return prefixed(", or correct its name in ", wording.Enumerate(c.Sources[:min(len(c.Sources), maxSecrets)], "or"))
 }
 
 // bucketURL matches the address of a bucket.
@@ -274,15 +263,15 @@ func objectAdvice(e *KnownError, c Container) string {
 
 // usageErrors are the messages of libraries that parse arguments.
 var usageErrors = []errorPattern{
-	{"flag", lazyregexp.New(`^(flag provided but not defined: \S+)|^(?:(?i:error): )?(required flag\(s\) .+ not set)|(invalid argument .+ for \\*"[^"]+" flag)`), nil}, // Go, pflag
+	{"flag", lazyregexp.New(`^(flag (?:provided but not defined|needs an argument): \S+)|^(?:(?i:error): )?(required flag\(s\) .+ not set)|(invalid argument .+ for \\*"[^"]+" flag)`), nil}, // Go, pflag
 	{"unknown", lazyregexp.New(`^(?:\S+: )?(?:(?i:error): )?([uU]nknown (?:shorthand )?(?:flag|command|option):? .+)`), nil},
-	{"error: ", lazyregexp.New(`^\S+(?: \S+)?: error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)|^Error: (No such (?:command|option):? .+)|^Error: (Missing (?:(?:option|argument|parameter) '.+|application resource.*))|^Error: ((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)|^Error: (provide either [^.]+)|^error: (unexpected argument .+ found)`), nil}, // argparse, Click, Cobra, clap
+	{"error: ", lazyregexp.New(`^\S+(?: \S+)?: error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)|^Error: (No such (?:command|option):? .+|Got unexpected extra argument.+|Invalid value for .+)|^Error: (Missing (?:(?:option|argument|parameter) '.+|application resource.*))|^Error: ((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)|^Error: (provide either [^.]+)|^error: (unexpected argument .+ found)`), nil}, // argparse, Click, Cobra, clap
 	{"option", lazyregexp.New(`^\S+: (unrecognized option .+|bad option: .+|invalid option -- .+|option requires an argument .+)|^(Unrecognized VM option '.+)`), nil}, // getopt, Java
 }
 
 // Parts of messages about variables. A shell names its script before the variable. A program that uses a default says so after it.
 const (
-	shellVariable = `\S: (?:line )?(?:\d+: )?\$?([A-Za-z_]\w*|\d): `
+	shellVariable = `\S: (?:line )?(?:\d+: )?([A-Za-z_]\w*|\$?\d): `
 	envVariable   = `env(?:ironment)? ?var(?:iable)?s?`
 	constant      = `((?-i:[A-Z][A-Z0-9_]+))`
 	isNotSet      = `(?:must be set|(?:is |was )?(?:not (?:set|found|defined)|unset|missing|undefined|required))(?: but not set| in [^,]+)?["'.!)\]}]*$`
