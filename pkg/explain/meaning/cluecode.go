@@ -18,7 +18,7 @@ var (
 	broken     = lazyregexp.New(`\b(?:Syntax|Indentation|Tab|Name|Reference|UnboundLocal)Error\b|(?i:syntax error|error in your SQL syntax|unexpected (?:token|identifier|end of (?:file|input))|undefined (?:function|constant|local variable or method))`)
 	unreadable = lazyregexp.New(`^(?:\w+: )?(?:Syntax|Indentation|Tab)Error\b`)
 	// ofInput matches errors that look like unreadable ones, and are about a statement, a pattern or a file of data.
-	ofInput = lazyregexp.New(`at or near|Invalid regular expression|\.ya?ml\b|JSON`)
+	ofInput = lazyregexp.New(`at or near|outside a module|Invalid regular expression|\.ya?ml\b|JSON`)
 	// ofEnvironment matches errors with which programs also report what they lack.
 	ofEnvironment = lazyregexp.New(`\b(?:Assertion|Value|Runtime)Error\b|\bIllegalState|^panic: |(?i:unhandled (?:exception|rejection))`)
 	faulty        = lazyregexp.New(`\b(?:Attribute|Type|Key|Index|ZeroDivision|Assertion|Recursion|Value|Runtime|Range|NoMethod|Argument|NotImplemented|Lookup|Arithmetic|StopIteration)Error\b|` +
