@@ -64,8 +64,10 @@ func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
 	if out := e.ofHosts(&c); out.Text != "" {
 		return out
 	}
-	if out := inTemplate(unread)(q, &c); out.Text != "" && (e.Kind == ErrorUsage || strings.ContainsAny(q.Words, "<>|&$*~")) {
-		return out
+	for _, clue := range []func(*Clue, *Container) string{unread, undefinedReference} {
+		if out := inTemplate(clue)(q, &c); out.Text != "" && (e.Kind == ErrorUsage || strings.ContainsAny(q.Words, "<>|&$*~")) {
+			return out
+		}
 	}
 	if out := e.ofMigration(q, &c); out.Text != "" {
 		return out
@@ -182,7 +184,7 @@ var (
 var missingWords = lazyregexp.New(`(?i)n[o']t exist|not found|no such|nonexistent|no files? match|(?:cannot|can't|could not|unable to|failed to) (?:find|open|read|load|stat|access|locate|cd)|missing|not a (?:file|directory)`)
 
 // deniedWords matches what errors say about files that the user of the container may not use.
-var deniedWords = lazyregexp.New(`(?i)permission denied|operation not permitted|EACCES|EPERM|PermissionError at|(?:not|must be (?:present and )?)\b ?writable`)
+var deniedWords = lazyregexp.New(`(?i)permission denied|operation not permitted|EACCES|EPERM|PermissionError at|(?:not (?:a )?|must be (?:present and )?)writable\b`)
 
 // reasonAfter matches the reason of an error after a path.
 var reasonAfter = lazyregexp.New(`^\S{0,3}: (?:\w+ ){2}`)
@@ -329,7 +331,7 @@ func responseStatus(q *Clue, c *Container) Remedy {
 }
 
 // noServer matches what programs say about a server that they do not reach, without its address.
-var noServer = lazyregexp.New(`(?i)timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:was |has been )?(?:reset|closed|aborted|lost|terminated|dropped)|lost connection|reading from server|code = Unavailable|no responders|unhealthy|not (?:found or not )?accessible|broken pipe|no ?(?:brokers|servers?|hosts?) ?(?:are )?available|no reachable servers|all connection attempts failed|unable to find primary|DialectResolutionInfo cannot be null|(?:://|\bdial|read tcp|receive data)\S*.*unexpected EOF|(?:is|be) (?:unavailable|not (?:available|ready|reachable))|not (?:be )?ready|(?:empty|no|unexpected) (?:response|reply)|clos(?:ed|es) the connection|terminating connection|gone away|link failure|no connections were made|verify that this server is running`)
+var noServer = lazyregexp.New(`(?i)timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:was |has been )?(?:reset|closed|aborted|lost|terminated|dropped)|lost connection|reading from server|code = Unavailable|no responders|unhealthy|not (?:found or not )?accessible|broken pipe|no ?(?:brokers|servers?|hosts?) ?(?:are )?available|no reachable servers|unable to execute HTTP request|all connection attempts failed|unable to find primary|DialectResolutionInfo cannot be null|(?:://|\bdial|read tcp|receive data)\S*.*unexpected EOF|(?:is|be) (?:unavailable|not (?:available|ready|reachable))|not (?:be )?ready|(?:empty|no|unexpected) (?:response|reply)|clos(?:ed|es) the connection|terminating connection|gone away|link failure|no connections were made|verify that this server is running`)
 
 // remoteWork matches what the client of a server says about the work that it had done there.
 var remoteWork = lazyregexp.New(`(?i)^Status message: |\b(?:ray|actor|spark|flink|dask|argo|prefect|airflow)\b.{0,40}\b(?:failed|died|crashed|aborted|errored|was lost)\b`)

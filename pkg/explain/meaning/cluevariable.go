@@ -97,7 +97,7 @@ func undefinedReference(q *Clue, c *Container) string {
 	runsScript := slices.ContainsFunc(c.Arguments, func(argument string) bool { return argument == "-c" || isShell(argument) })
 	for _, argument := range c.Arguments {
 		m := reference.FindStringSubmatch(argument)
-		if m != nil && !runsScript && constants.MatchString(m[1]) && !anyway.MatchString(m[1]) && !strings.Contains(argument, "$"+m[0]) && c.variable(m[1]) == nil {
+		if m != nil && !runsScript && (constants.MatchString(m[1]) || strings.Contains(q.Words, m[0])) && !anyway.MatchString(m[1]) && !strings.Contains(argument, "$"+m[0]) && c.variable(m[1]) == nil {
 			return fmt.Sprintf("define variable %s in env of container %s: its command or args refer to it as $(%s), and keep that text", m[1], c.Name, m[1])
 		}
 	}

@@ -16,7 +16,7 @@ var (
 	hint = lazyregexp.New(`(?:^|[:,(] ?| - )(?i:(?:please|alternatively|you (?:can|may|might|must|need to|should|have to)|to \w+(?: \w+){0,6}, (?:call|run|use|set)|to (?:fix|resolve|solve|avoid|enable|disable|ignore|override|use|update)|` +
 		`either|try|consider|make sure|ensure|did you (?:mean|forget|want)|if you (?:choose|want|wish|need|intend|trust)|if (?:[\w'-]+ ){1,8}you (?:must|need to|should|have to)|increase|decrease|reduce|lower|provide|supply|specify|grant)\b)|^(?i:hint|suggestion|tip|solution|remedy|resolution): `)
 	order = lazyregexp.New(`(?:^|[:,(] ?| - )(?i:(?:then )?(?:use|set|(?:re-?)?run|pass|add|call|enable|execute)\b)`)
-	exact = lazyregexp.New("(?:^|[\\s'\"(=])(?:--[a-z]|-[A-Z])[\\w-]+|\\b[A-Z]{2,}_[A-Z0-9_]+\\b|`[^`]*[ =][^`]*`|'[\\w./-]+ [^']+'|\"[\\w./-]+ [^\"]+\"|\\b(?:run|use|call|execute)(?:: | \\$ )|\\b[A-Z]{3,}(?: [A-Z]+)* (?:privilege|permission)s?\\b")
+	exact = lazyregexp.New("(?:^|[\\s'\"(=])(?:--[a-z]|-[A-Z])[\\w-]+|\\b[A-Z]{2,}_[A-Z0-9_]+\\b|\\b[A-Z]{4,} env|`[^`]*[ =][^`]*`|'[\\w./-]+ [^']+'|\"[\\w./-]+ [^\"]+\"|\\b(?:run|use|call|execute)(?:: | \\$ )|\\b[A-Z]{3,}(?: [A-Z]+)* (?:privilege|permission)s?\\b")
 	// definite matches the verbs of what a reader can do at once, besides what is exact.
 	definite = lazyregexp.New(`(?i:\b(?:set|defin(?:e|ing)|specify|provide|supply|install|enable|disable|mount|grant|upgrade|create|increas\w+|decreas\w+|reduc\w+|lower\w*|raise|remove|delete|rename)\b)`)
 	// reports matches what looks like an order, and reports what failed.

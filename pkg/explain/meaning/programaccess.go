@@ -333,7 +333,7 @@ var accessErrors = []errorRow{
 	{
 		kind: ErrorNoCredentials,
 		patterns: []errorPattern{
-			{"credential", lazyregexp.New(`(?i)(?:unable to|could not) (?:locate credentials|load credentials from any)|default credentials(?: were not found|\. See)|no valid credential sources|failed to refresh cached credentials|DefaultAzureCredential failed`), nil},
+			{"credential", lazyregexp.New(`(?i)(?:unable to|could not) (?:locate credentials|load aws credentials|load credentials from any)|default credentials(?: were not found|\. See)|no valid credential sources|failed to refresh cached credentials|DefaultAzureCredential failed`), nil},
 			{"active account", lazyregexp.New(`do not currently have an active account selected`), nil},
 			{"az login", lazyregexp.New(`Please run 'az login'`), nil},
 			{"anonymous caller", lazyregexp.New(`(Anonymous caller does not have \S+ access)`), nil},

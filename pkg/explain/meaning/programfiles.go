@@ -84,7 +84,7 @@ var fileErrors = []errorRow{
 		kind: ErrorFileMissing,
 		patterns: []errorPattern{
 			{"open stream", lazyregexp.New(`[("](/[^")\s]+)[")].*(?i:failed to open stream: no such file)`), nil}, // PHP
-			{"", lazyregexp.New(`The application '([^']+)' does not exist|\bNoSuchFileException: (\S+)|Could not (?:find (?:file|a part of the path) '([^']+)'|open input file: (\S+))|Unable to access jarfile (\S+)|\b[tT]he (?:path "([^"]+)"|file (\S+)) (?:does not|doesn't) exist|Repo id must .*: '(/[^']+)'|can't (?:open file '([^']+)': \[Errno 2\]|cd to ([^\s:]+)(?:: No such file.*)?$)|file or directory not found: (\S+)|link_stat "([^"]+)" failed: No such file|found at expected path (\S+)|moduleSpecifier \\*"([^"\\]+)|File (/\S+) was not found`), nil}, // .NET, Hugging Face takes a folder that does not exist for a name., pytest, dbt, k6
+			{"", lazyregexp.New(`The application '([^']+)' does not exist|\bNoSuchFileException: (\S+)|Could not (?:find (?:file|a part of the path) '([^']+)'|open input file: (\S+))|Unable to access jarfile (\S+)|\b[tT]he (?:path "([^"]+)"|file (\S+)) (?:does not|doesn't) exist|Repo id must .*: '(/[^']+)'|can't (?:open file '([^']+)': \[Errno 2\]|cd to ([^\s:]+)(?:: No such file.*)?$)|file or directory not found: (\S+)|link_stat "([^"]+)" failed: No such file|Failed to open Snakefile: (\S+)|found at expected path (\S+)|moduleSpecifier \\*"([^"\\]+)|File (/\S+) was not found`), nil}, // .NET, Hugging Face takes a folder that does not exist for a name., pytest, dbt, k6
 			{"no such file", lazyregexp.New(`(?i)\[errno 2\] no such file or directory: '([^']+)'|enoent: no such file or directory, \w+ '([^']+)'`), nil},
 			{"no such file", lazyregexp.New(`(?i:\b(?:open|stat|lstat|read|chdir) ([^\s:'"]+): no such file or directory|kind: notfound, message: "no such file|@ rb_sysopen - (.+) \(Errno::ENOENT\)|\bNo such file - \[?"?([^"\]\s]+))|(?i:(?:cannot|can't) \w+(?: \w+)* ['‘]([^'’]+)['’]: no such file)`), nil},
 			{"no such file", lazyregexp.New(`(?i)(/\S+) \(no such file or directory\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: (?:cannot open: )?no such file or directory`), nil},
@@ -165,8 +165,8 @@ var fileErrors = []errorRow{
 			{"shared", lazyregexp.New(`([^\s:"]+): cannot open shared object file|Error loading shared library ([^\s:]+)`), nil},
 			{"cannot ", lazyregexp.New(`Cannot find (?:module|package) '([^']+)'|cannot load such file -- (\S+)`), nil},
 			{"class", lazyregexp.New(`\bClass ["']([\w\\]+)["'] not found|Could not find or load main class (\S+)|Failed to load class ([\w.$]+\w)|\bClassNotFoundException: (?:Class |Failed to find data source: )?([^\s:]+?)\.?(?:\s|$)|\bNoClassDefFoundError: ([\w/$]+)$`), nil},
-			{"could not ", lazyregexp.New(`Could not (?:load file or assembly '([^',]+)|find (?:gem ['"]([^'"]+)['"]|(\S+-\d[\w.]*)(?:, \S+)* in (?:any|locally)))`), nil},
-			{"", lazyregexp.New(`there is no package called [‘']([^’']+)|Can't (?:locate (\S+) in @INC|open lib '([^']+)'|load plugin: (\S+))|Missing optional dependency '([^']+)'|[Ff]ramework:? '([\w.]+)', version '([\d.]+)'`), nil}, // R, Perl, ODBC, SQLAlchemy, Pandas, .NET
+			{"could not ", lazyregexp.New(`Could not (?:load file or assembly '([^',]+)|find (?:gem ['"]([^'"]+)['"]|'(bundler)' |(\S+-\d[\w.]*)(?:, \S+)* in (?:any|locally)))`), nil},
+			{"", lazyregexp.New(`there is no package called [‘']([^’']+)|Can't (?:locate (\S+) in @INC|open lib '([^']+)'|load plugin: (\S+))|Missing optional dependency '([^']+)'|CannotResolveClassException: ([\w.$]+)|The library '([^']+)' required to execute|[Ff]ramework:? '([\w.]+)', version '([\d.]+)'`), nil}, // R, Perl, ODBC, SQLAlchemy, Pandas, JMeter, .NET
 		},
 		casual:   true,
 		yieldsTo: []ErrorKind{ErrorNoGPU, ErrorLibraryVersion},
@@ -181,13 +181,16 @@ var fileErrors = []errorRow{
 			if strings.HasPrefix(e.Subject, "./") || strings.HasPrefix(e.Subject, "/") {
 				return e.FileAdvice(c, c.Mounts)
 			}
-			what := "the module"
+			what, where := "the module", ""
+			if strings.Contains(strings.Join(c.Arguments, " ")+c.Image, "python") {
+				where = " (PYTHONPATH, and workingDir for its own)"
+			}
 			if ofJava.MatchString(e.Subject) {
 				what = "the jar with class"
 			} else if strings.Contains(e.Subject, ".so") {
 				what = "the library"
 			}
-			return fmt.Sprintf("use an image of container %s that has %s%s, or correct where the program looks for it; the image is %s", c.Name, what, spaced(e.Subject), c.Image)
+			return fmt.Sprintf("use an image of container %s that has %s%s, or correct where the program looks for it%s; the image is %s", c.Name, what, spaced(e.Subject), where, c.Image)
 		},
 	},
 }
@@ -244,7 +247,7 @@ func (e *KnownError) FileAdvice(c Container, mounts []Mount) string {
 	}
 	if e.Subject != "" && !strings.HasPrefix(e.Subject, "/") {
 		ifProgram := ""
-		if !strings.ContainsAny(e.Subject, "./ ") {
+		if !strings.ContainsAny(e.Subject, "./ ") && e.Subject == strings.ToLower(e.Subject) {
 			ifProgram = "if that is a program, use an image that has it; otherwise, "
 		}
 		return ifProgram + fmt.Sprintf("give the whole path of %s in command or args of container %s, set its workingDir, or mount the file there: the program looks for it in the folder where it starts, in image %s", wording.Shorten(e.Subject, maxDetail), c.Name, c.Image)

@@ -15,7 +15,7 @@ var resourceErrors = []errorRow{
 		kind: ErrorOutOfGPUMemory,
 		patterns: []errorPattern{
 			{"out of memory", lazyregexp.New(`(?i)\b(?:cuda|hip)\b[^:]*(?:: )?out of memory`), nil},
-			{"", lazyregexp.New(`\bcudaErrorMemoryAllocation\b|\bCUDA_ERROR_OUT_OF_MEMORY\b|OOM when allocating tensor .*\bdevice:GPU|XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory|find a valid cuDNN algorithm`), nil},
+			{"", lazyregexp.New(`\bcudaErrorMemoryAllocation\b|\bCUDA_ERROR_OUT_OF_MEMORY\b|OOM when allocating tensor .*\bdevice:GPU|XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory|find a valid cuDNN algorithm|CU(?:BLAS|DNN)_STATUS_ALLOC_FAILED`), nil},
 		},
 		brief:  "out of GPU memory",
 		text:   "it ran out of GPU memory{: %s|}",
@@ -27,7 +27,7 @@ var resourceErrors = []errorRow{
 			{"cuda", lazyregexp.New(`(?i)(no cuda-capable device is detected|cuda driver version is insufficient for cuda runtime version|torch not compiled with cuda enabled|libcuda\.so\S*: cannot open shared object file)`), nil},
 			{"gpu", lazyregexp.New(`(?i:(no (?:cuda|hip) gpus are available))|(Duplicate GPU detected)|(only supports \w+ GPUs or newer)`), nil},
 			{"nvidia", lazyregexp.New(`(libnvidia-[\w-]+\.so\S*: cannot open shared object file)|(?i:found (no nvidia driver on your system)|nvidia driver on your system is (too old(?: \(found version \d+\))?))|it (couldn't communicate with the NVIDIA driver)`), nil},
-			{"device", lazyregexp.New(`(invalid device ordinal)|(Failed to infer device type)|CUDA device but (torch\.cuda\.is_available\(\) is False)|(no kernel image is available for execution on the device)`), nil}, // vLLM
+			{"device", lazyregexp.New(`(invalid device ordinal)|(Failed to infer device type)|was (explicitly assigned to /device:GPU:\d+)|CUDA device but (torch\.cuda\.is_available\(\) is False)|(no kernel image is available for execution on the device)`), nil}, // vLLM
 			{"initialize", lazyregexp.New(`Error 802: (system not yet initialized)|(Neuron Runtime could not be initialized)|(Failed to initialize NVML: .+)$`), nil},
 		},
 		casual: true,

@@ -14,8 +14,7 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorHostKey,
 		patterns: []errorPattern{
-			{"host key verification failed", lazyregexp.New(`Host key verification failed`), nil},
-			{"knownhosts", lazyregexp.New(`knownhosts: key (?:is unknown|mismatch)`), nil},
+			{"", lazyregexp.New(`Host key verification failed|knownhosts: key (?:is unknown|mismatch)`), nil},
 		},
 		brief:  "unknown host key",
 		text:   "host key verification failed: its known_hosts lacks the key of the server, or has another",
@@ -25,9 +24,7 @@ var stateErrors = []errorRow{
 		kind: ErrorRateLimit,
 		patterns: []errorPattern{
 			{"toomanyrequests", lazyregexp.New(`(?i:toomanyrequests: (you have reached your \S+ rate limit))|(TOOMANYREQUESTS)`), nil},
-			{"429", lazyregexp.New(`(?i)\b429 (?:client error: )?too many requests(?: for url: (\S+))?`), nil},
-			{"exceeded your current quota", lazyregexp.New(`(You exceeded your current quota)`), nil},
-			{"an error occurred (", lazyregexp.New(`An error occurred \((SlowDown|Throttling|ThrottlingException|TooManyRequestsException|RequestLimitExceeded)\)`), nil},
+			{"", lazyregexp.New(`(?i:\b429 (?:client error: )?too many requests(?: for url: (\S+))?)|(You exceeded your current quota)|An error occurred \((SlowDown|Throttling|ThrottlingException|TooManyRequestsException|RequestLimitExceeded)\)`), nil},
 		},
 		brief:  "rate limit",
 		text:   "a service limits its requests{: %s|}",
@@ -111,13 +108,8 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorSetting,
 		patterns: []errorPattern{
-			{"could not resolve placeholder", lazyregexp.New(`Could not resolve placeholder ['$]\{?([\w.-]+)`), nil},
-			{"config property", lazyregexp.New(`The config property (\S+) is required but`), nil},
-			{"input variable", lazyregexp.New(`The root module input variable "([^"]+)" is not set`), nil},
-			{"setting must not be empty", lazyregexp.New(`The (\w+) setting must not be empty`), nil},
+			{"", lazyregexp.New(`Could not resolve placeholder ['$]\{?([\w.-]+)|The config property (\S+) is required but|The root module input variable "([^"]+)" is not set|The (\w+) setting must not be empty|No (application encryption key) has been specified|Failed to configure a DataSource: '(url)' attribute is not specified`), nil}, // Laravel
 			{"secret_key_base", lazyregexp.New("Missing `(secret_key_base)` for"), nil},
-			{"application encryption key", lazyregexp.New(`No (application encryption key) has been specified`), nil}, // Laravel
-			{"datasource", lazyregexp.New(`Failed to configure a DataSource: '(url)' attribute is not specified`), nil},
 		},
 		read: func(e *KnownError, _ string) {
 			e.Subject = cmp.Or(map[string]string{"url": "spring.datasource.url", "application encryption key": "APP_KEY"}[e.Subject], e.Subject)
