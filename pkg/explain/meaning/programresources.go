@@ -93,10 +93,9 @@ var resourceErrors = []errorRow{
 		patterns: []errorPattern{
 			{"killed", lazyregexp.New(`line \d+:\s+\d+ Killed\s+(\S+(?: [^\s"$-]\S*)?)|^Killed$|(?:([\w./-]+): )?signal: killed|Killed signal terminated program (\S+)|internal compiler error: Killed \(program (\S+)\)`), nil}, // of a shell that runs a command line
 			{"sigkill", lazyregexp.New("(?:`([\\w./-]+) [^`]*` )?\\(signal: 9, SIGKILL|workers are \\{.*SIGKILL|died with <Signals\\.SIGKILL"), nil},
-			{"code", lazyregexp.New(`(?i:return(?:ed a non-zero exit| |ed with exit |ed with return )code (?:-9\b|Negsignal\.SIGKILL))|(?i:\b(executor) with id \d+ exited with exit code 137)`), nil}, // Airflow, Spark
+			{"", lazyregexp.New(`(?i:return(?:ed a non-zero exit| |ed with exit |ed with return )code (?:-9\b|Negsignal\.SIGKILL))|(?i:\b(executor) with id \d+ exited with exit code 137)|process in the process pool was terminated abruptly|Process .(\w[\w:]*).* terminated with an error exit status \(137\)|(Gradle build daemon) disappeared unexpectedly`), nil}, // Airflow, Spark
 			{"signal", lazyregexp.New(`(?i)(?:process (rank \d+)\b(?:.*( on node \S+))?.*)?\b(?:exited (?:prematurely: |with |on )?|killed by |terminated by |failed with )signal[: ]*["']?(?:9 \((?:sig)?kill(?:ed)?\)|sigkill\b|killed\b)`), nil},
 			{"sigkill", lazyregexp.New(`(?i)signal 9 \(SIGKILL\) received by PID \d+|exit(?:ed with)? signal SIGKILL|failed with SIGKILL|was sent SIGKILL! Perhaps out of memory`), nil},
-			{"", lazyregexp.New(`process in the process pool was terminated abruptly|Process .(\w[\w:]*).* terminated with an error exit status \(137\)|(Gradle build daemon) disappeared unexpectedly`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorOutOfMemory},
 		leads:    []ErrorKind{ErrorFileMissing, ErrorCommandNotFound},
