@@ -47,7 +47,7 @@ func unread(q *Clue, c *Container) string {
 		isValue := (argument == "|" || argument == "<") && strings.HasPrefix(c.Arguments[max(0, i-1)], "-")
 		switch {
 		case argument == "-c", isShell(argument):
-			return c.afterScript(i)
+			return afterScript(c, i)
 		case expanded.MatchString(argument) && strings.Contains(q.Words, expanded.FindString(argument)) && (utility.MatchString(q.Words) || !strings.Contains(argument, "*")):
 			return fmt.Sprintf("run the whole line of container %s with a shell, as one element: command [sh, -c, \"… %s\"], in an image that has one (now %s): only a shell replaces %s", c.Name, wording.Shorten(argument, maxCommand), c.Image, wording.Shorten(expanded.FindString(argument), maxCommand))
 		case operator.MatchString(argument) && !isValue:
@@ -65,7 +65,7 @@ func unread(q *Clue, c *Container) string {
 }
 
 // afterScript is advice on elements after the script of the shell at a position, which that does not run; "" if it may be meant so.
-func (c *Container) afterScript(at int) string {
+func afterScript(c *Container, at int) string {
 	if at+3 >= len(c.Arguments) || c.Arguments[at+1] != "-c" || positional.MatchString(c.Arguments[at+2]) {
 		return ""
 	}
