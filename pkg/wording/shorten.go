@@ -241,7 +241,7 @@ func flattened(text string) string {
 		if isCall || !strings.Contains(inner, ": ") || !strings.ContainsAny(outer, ":.") || len(strings.Fields(inner)) < minInner {
 			break
 		}
-		text = strings.TrimRight(outer, " ") + ": " + inner
+		text = strings.TrimRight(outer, " :") + ": " + inner
 	}
 	return text
 }

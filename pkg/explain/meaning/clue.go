@@ -77,7 +77,7 @@ func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
 		return out
 	}
 	if slices.Contains(local, e.Kind) && serverError.MatchString(q.Words) { // The server has no space, or no memory.
-		return failedServer(q, &c)
+		return cmp.Or(askedFor(q, &c), failedServer(q, &c))
 	}
 	text := wording.Join("; ", e.Advice(c), q.holder(), q.Other(e, c), q.lineOfScript(&c))
 	if own := q.adviceOn(e, &c); text != "" {
@@ -228,14 +228,14 @@ var notAccepted = lazyregexp.New(`(?i)\b(?:unknown|unrecognized|unexpected|inval
 
 var (
 	// unknownOption matches what programs say about an option that they do not know, and neededOption what they say about one that they need.
-	unknownOption = lazyregexp.New(`(?i)\b(?:unknown|unrecognized|unexpected|unsupported) (?:\w+ )?(?:option|flag|argument)(?:s|\(s\))?:? ["'\x60]?(-.+)|["']?\b([a-z][\w-]*)["']? is not a (?:recognized|known|valid) (?:option|flag)`)
+	unknownOption = lazyregexp.New(`(?i)\bunknown variable '([\w-]+)|\b(?:unknown|unrecognized|unexpected|unsupported) (?:\w+ )?(?:option|flag|argument)(?:s|\(s\))?:? ["'\x60]?(-.+)|["']?\b([a-z][\w-]*)["']? is not a (?:recognized|known|valid) (?:option|flag)`)
 	neededOption  = lazyregexp.New(`(?i)(?:\bmissing|\brequires?|\brequired|\bmust (?:provide|specify|set))\b[^;]*?(--[a-z][\w-]+)|(--[a-z][\w-]+)\W[^;]*\b(?:missing|required|must be (?:set|provided|specified|given))\b`)
 )
 
 // refusedOption is the clue of an option that the program does not know, or that it needs.
 func refusedOption(q *Clue, c *Container) string {
 	if m := unknownOption.FindStringSubmatch(q.Words); m != nil {
-		return usageAdvice(&KnownError{Subject: m[1] + prefixed("--", m[2])}, *c)
+		return usageAdvice(&KnownError{Subject: m[2] + prefixed("--", m[1]+m[3])}, *c)
 	}
 	if m := neededOption.FindStringSubmatch(q.Words); m != nil && !c.hasArgument(m[1]+m[2]) {
 		return fmt.Sprintf("give container %s the option %s in its command or args, which its program needs", c.Name, m[1]+m[2])

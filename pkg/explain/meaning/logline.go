@@ -49,8 +49,8 @@ type lineRule struct {
 
 // lineRules have what says nothing about the cause; the rules about a tool have what it prints after each error.
 var lineRules = compiled([]lineRule{
-	{kind: lineVague, patterns: []string{`command terminated with exit code \d+$`, `error: failed to push some refs to `, `\.{3,}(?i:failed)[.!]?$`}}, // of kubectl exec, and git
-	{kind: lineAlarm, patterns: []string{`Missing (?:input|output) files\b`, `\S+ \(no such package\):$`}},                                            // of Snakemake, and apk
+	{kind: lineVague, patterns: []string{`command terminated with exit code \d+$`, `error: failed to push some refs to `, `\.{3,}(?i:failed)[.!]?$`, `Failed running "`, `Failure, exiting$`, `rsync warning: some files vanished`, `CommandException: \d+ files/objects could not be`}, phrases: []string{"unable to start the sftp session"}}, // of kubectl exec, git, CockroachDB, pg_upgrade, rsync, and gsutil
+	{kind: lineAlarm, patterns: []string{`Missing (?:input|output) files\b`, `\S+ \(no such package\):$`}}, // of Snakemake, and apk
 	{kind: lineEmpty, patterns: []string{
 		`[^\pL\pN]*$`,          // a ruler, or a mark below a line of code
 		`\++ `,                 // a command that a shell traces
@@ -84,7 +84,7 @@ var lineRules = compiled([]lineRule{
 		`DbError \{ severity`, `status code: \d+, request id: `, `Error: P\d{4}$`, `Error: (?:Could not create the Java Virtual Machine|A fatal exception has occurred\. Program will exit)\.$`, // Prisma, Java
 		`note: run with .RUST_BACKTRACE`, `thread '.*' panicked at [^']*:$`, `Execution halted`,
 		`make(?:\[\d+\])?: \*\*\* .*Error \d+`, `Tasks: TOP => `, `(?:rake|rails) aborted!`, `BUILD FAILED in `, `BUILD FAILURE$`, `FAILURE: Build failed with an exception`, `\* (?:Try|Where|What went wrong):$`, `\[ERROR\](?: (?:-> )?\[Help \d+\].*)?$`, `\[ERROR\]   mvn `,
-		`(?:DETAIL|HINT|CONTEXT|STATEMENT|LINE \d+): `, `(?:ROLLBACK|BEGIN|COMMIT|(?:CREATE|ALTER|DROP) [A-Z]+)$`, `Command was: `, // PostgreSQL
+		`(?:DETAIL|HINT|CONTEXT|STATEMENT|LINE \d+): `, `(?:ROLLBACK|BEGIN|COMMIT|(?:CREATE|ALTER|DROP) [A-Z]+)$`, `(?:pg_\w+: detail: )?(?:Command|Query) was: `, `SQLSTATE: \w{5}$`, // PostgreSQL
 		`Error Number:\d+,State:`, `ClientConnectionId:`, `# +failure +detail$`, `Line \|$`, `% Total +% Received|Dload +Upload|[<>] (?:[A-Z]+ /|HTTP/|[\w-]+: )|\* (?:upload|Connect|Trying|Closing|Mark|TLS|SSL|ALPN)`, // SQL Server, Newman, PowerShell, curl
 		`\.\. \S+ pid \d+: Test failure`, `Primary job +terminated normally`, `a non-zero exit code\.+ Per user-direction`, `\S+ detected that one or more processes exited`,
 		`NOTE: invoking MPI_ABORT`, `You may or may not see output`, `exactly when Open MPI kills`, `with errorcode \d`, `the job to be terminated\. The first process`, `Process name: \[\[`, `Exit code: +\d+$`, // nccl-tests, Open MPI
@@ -104,7 +104,7 @@ var lineRules = compiled([]lineRule{
 	{kind: lineTally, patterns: []string{
 		`[^│]*│[^│]*│`, `[^|]*\|.*\|$`, `[*•] [\w-]+: \d+$`, // a row of a table, and a part of a count
 		`FAIL\t`, `ok +\t\S+\t`, `=+ (?:ERRORS|FAILURES|short test summary info|warnings summary|.*\d (?:error|failed|passed).*) =+$`, `!+ (?:Interrupted: |stopping after ).* !+$`, `\d+ tests?, \d+ passed`, `(?:Tests|Test Suites|Snapshots|Time): +\S`, `\d+ examples?, \d+ failures?`, `Finished in \d`, `[\w ]+ Count: \d+$`, `[^.]+(?:\.[\w]+)*: ?\.{4,} ?[\d.]+$`, `➤ YN0000: `, // Go, pytest, Robot Framework, Jest, RSpec, Prisma, Artillery, Yarn
-		`\W*(?i:(?:failed |total )?(?:attempts?|tries|retries)(?: so far)?\W+\d+)\W*$`,
+		`\d+ document\(s\) restored successfully`, `\W*(?i:(?:failed |total )?(?:attempts?|tries|retries)(?: so far)?\W+\d+)\W*$`,
 		`\W*\d+ (?:failed|passed|errors?|warnings?)\b.*\b\d+ (?:failed|passed|errors?|warnings?|skipped)`,
 		`(?i:INFO: elapsed time|transferred|checks|errors|elapsed time|total(?: time| size is)?|sent \d+ bytes|deleted)\b.*\d`,
 	}, phrases: []string{"errors ignored on restore", " unreachable=", " pass="}}, // pg_restore, Ansible, dbt
@@ -187,7 +187,7 @@ func readLine(raw string) *logLine {
 		line.text = strings.TrimLeft(strings.TrimSpace(text), ": ")
 	}
 	line.text = badResponse.ReplaceAllString(childOutput.ReplaceAllString(line.text, "$1$2"), "$1")
-	line.text = failedSQL.ReplaceAllString(rejectedPush.ReplaceAllString(line.text, "push of $1 rejected: $2"), "")
+	line.text = relayed.ReplaceAllString(clientError.ReplaceAllString(failedSQL.ReplaceAllString(rejectedPush.ReplaceAllString(line.text, "push of $1 rejected: $2"), ""), "$1 $2: $3"), "$1")
 	if value := quotedPair.Group(line.text); value != "" {
 		line.text = value
 		line.kind = lineAlarm
@@ -258,9 +258,12 @@ var (
 	quotedPair = lazyregexp.New(`^"(?:msg|message|error|reason|detail|error_description|errorMessage)" ?: ?"([^"].*)",?$|<(?:title|h1)>([45]\d\d [^<]+)<`)
 	// childOutput matches the output of a command that failed, with what reports it, badResponse a response as clients of Rancher and
 	// Longhorn write it, failedSQL what Liquibase writes after an error, and rejectedPush what git writes about a branch.
-	childOutput  = lazyregexp.New(`^.*\bexit (?:status|code) \d+:? "(\w.*?)(?:\\n|\s)*"$|^.*The promise rejected with the reason "(.*)"\.\].*`)
-	badResponse  = lazyregexp.New(`Bad response statusCode \[\d+\]\. Status \[[^\]]*\]\. Body: \[.*?message=(.*)\] from \[\S*\]`)
-	failedSQL    = lazyregexp.New(` \[Failed SQL: .*$`)
+	childOutput = lazyregexp.New(`^.*\bexit (?:status|code) \d+:? "(\w.*?)(?:\\n|\s)*"$|^.*The promise rejected with the reason "(.*)"\.\].*`)
+	badResponse = lazyregexp.New(`Bad response statusCode \[\d+\]\. Status \[[^\]]*\]\. Body: \[.*?message=(.*)\] from \[\S*\]`)
+	failedSQL   = lazyregexp.New(` \[Failed SQL: .*$`)
+	// clientError matches an error of Elasticsearch's Python client, and relayed what pg_dump, Flyway and WAL-G write before an error, with its level.
+	clientError  = lazyregexp.New(`^[\w.]*(?:Error|Exception): \w+\((\d{3}), '(\w+)', ['"](.*?)['"](?:, .*)?\)$`)
+	relayed      = lazyregexp.New(`^(?:pg_\w+: (?:detail: )?Error message from server: |Message +: |((?:ERROR|FATAL|FATAL ERROR): )\d{4}[/-]\d\d[/-]\d\d \d\d:\d\d:\d\d[.\d]* )`)
 	rejectedPush = lazyregexp.New(`^! \[(?:remote )?rejected\] +(\S+) -> \S+ \((.*)\)$`)
 	// trailing matches a message with an error after it: in an object of Ruby, or in a field of hclog or klog.
 	trailing = lazyregexp.New(`^(.*?):? (?:\{:\w+=>.*:message=>|err(?:or)?=)("(?:[^"\\]|\\.)*")`)
@@ -377,6 +380,9 @@ func partsOf(fields map[string]any) map[string]string {
 				parts["level"], parts["code of HTTP"] = errorLevels[0], strconv.Itoa(int(value))
 			}
 		case map[string]any:
+			if causes, is := value["root_cause"].([]any); is && len(causes) > 0 { // Elasticsearch
+				value, _ = causes[0].(map[string]any)
+			}
 			record := partsOf(value)
 			message, level := cmp.Or(record["msg"], record["message"], wording.Join(": ", record["type"], record["reason"])), cmp.Or(record["level"], record["severity"], record["error_severity"])
 			switch {

@@ -263,7 +263,7 @@ var accessErrors = []errorRow{
 			{"login failed", lazyregexp.New(`(Login failed for user '[^']*')`), nil},
 			{"incorrect username", lazyregexp.New(`([Ii]ncorrect username or password)`), nil},
 			{"ora-01017", lazyregexp.New(`ORA-01017: (invalid username/password)`), nil},
-			{"noauth", lazyregexp.New(`\bNOAUTH Authentication required\b`), nil},
+			{"auth", lazyregexp.New(`\bNOAUTH Authentication required\b|(Login was refused using authentication mechanism \w+)|(command \w+ requires authentication)|(Server failed to authenticate the request)`), nil},
 			{"unauthenticated", lazyregexp.New(`\bcode = Unauthenticated\b(?: desc = (\w+ [^"]+))?`), nil},
 			{"an error occurred (", cloudCall, nil},
 			{"our records", lazyregexp.New(`(The (?:AWS )?Access Key Id you provided does not exist in our records)`), nil},
@@ -334,7 +334,7 @@ var accessErrors = []errorRow{
 		kind: ErrorNoCredentials,
 		patterns: []errorPattern{
 			{"credential", lazyregexp.New(`(?i)unable to (?:locate credentials|load credentials from any)|default credentials(?: were not found|\. See)|no valid credential sources|failed to refresh cached credentials|DefaultAzureCredential failed`), nil},
-			{"active account", lazyregexp.New(`do not currently have an active account selected`), nil},
+			{"", lazyregexp.New(`do not currently have an active account selected|no SAS token or OAuth token is present`), nil},
 			{"az login", lazyregexp.New(`Please run 'az login'`), nil},
 			{"anonymous caller", lazyregexp.New(`(Anonymous caller does not have \S+ access)`), nil},
 		},

@@ -31,7 +31,7 @@ var fileErrors = []errorRow{
 		kind: ErrorNoSpace,
 		patterns: []errorPattern{
 			{"no space left", lazyregexp.New(`(?i)no space left on device`), nil},
-			{"enospc", lazyregexp.New(`\bENOSPC(?:: no space|$|[^:\w'"])`), nil},
+			{"", lazyregexp.New(`\bENOSPC(?:: no space|$|[^:\w'"])|\bGot errno 28\b`), nil},
 			{"quota exceeded", lazyregexp.New(`(?i)disk quota exceeded`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorSharedMemory},

@@ -138,7 +138,10 @@ func knownInText(code int32, text string) *KnownError {
 	if known := knownError(code, text, startErrors); known != nil {
 		return known
 	}
-	return knownError(code, text, programErrors)
+	if known := knownError(code, text, programErrors); known == nil || !slices.Contains([]ErrorKind{ErrorFileMissing, ErrorSharedMemory}, known.Kind) || !strings.Contains(text, "ERROR:  ") {
+		return known
+	}
+	return nil // The file is one of the database server.
 }
 
 // element matches an element of a list.
