@@ -62,11 +62,11 @@ func TestErrorOfAServerIsSoughtThere(t *testing.T) {
 		words, log, server, advice string
 	}{
 		{&c, "no answer of orders, giving up", "", "orders.shop:8080", "check whether orders.shop:8080 is ready, and read its log; if the program needs another server, correct variable ORDERS_URL"},
-		{&c, "psycopg2.errors.DiskFull: could not extend file", "", "pg.prod", "read the log of pg.prod (PostgreSQL), which reports this error"},
+		{&c, "psycopg2.errors.DiskFull: could not access file", "", "pg.prod", "read the log of pg.prod (PostgreSQL), which reports this error"},
 		{&c, `psycopg2.OperationalError: no space left on device`, "", "pg.prod", "read the log of pg.prod"},
 		{&c, "DB::Exception: Cannot link", "", "clickhouse:9000", "read the log of clickhouse:9000, which names the file"},
 		{&c, "[PostgreSQL error] receive_message: timeout", "", "pg.prod", "or give the program more time"},
-		{&c, "pymongo.errors.MongoError: x", "connected to mongo:27017", "mongo:27017", "read the log of mongo:27017"},
+		{&c, "pymongo.errors.MongoError: interrupted", "connected to mongo:27017", "mongo:27017", "read the log of mongo:27017"},
 		{&c, "dial tcp 10.0.0.7:6379: connect: connection refused", "", "cache:6379", "check whether cache:6379 is ready"},
 		{&c, `ERROR: relation "users" does not exist`, "", "pg.prod", "container main is the migration that creates it"},
 		{&c, "connection lost", "", "", "cache:6379 (variable CACHE of container main) or pg.prod (the command or args of container main)"},
@@ -159,7 +159,7 @@ func TestAdviceOfTheProgramIsRepeated(t *testing.T) {
 		{"cannot use pg.prod", "To add an exception, call:\n\n\tgit config --global --add safe.directory /repo", "“To add an exception, call: git config --global --add safe.directory /repo”"},
 		{"could not migrate", "If migration has been interrupted you need to delete 'a.lock'.", "do what its log advises: “If migration has been interrupted you need to delete 'a.lock'”"},
 		{"boom", "Please report this bug, and set DEBUG_MODE", ""},
-		{"boom", "HINT: a backup needs a stanza.\n\tHINT: has a stanza-list been read?", "do what its log advises: “has a stanza-list been read?”"},
+		{"boom", "HINT: a backup needs a stanza.\n\tHINT: has a stanza-list been read?", "do what its log advises: “a backup needs a stanza”"},
 		{"it is insecure (try using `sslmode=require`)", "please wait", "“try using `sslmode=require`”"},
 	} {
 		text := (&Clue{Words: tc.words, Log: append([]string{"start"}, strings.Split(tc.log, "\n")...)}).Remedy(Container{Name: "main"}).Text

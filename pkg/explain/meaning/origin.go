@@ -183,7 +183,7 @@ func namedWord(q *Clue, c *Container) string {
 	word, place, _ := q.origin(c)
 	_, from := q.split()
 	for _, line := range from {
-		if found, at, isWhole := (&Clue{Words: line}).origin(c); place == "" && isWhole {
+		if found, at, isWhole := (&Clue{Words: line}).origin(c); place == "" && isWhole && readLine(line).kind != lineVague {
 			word, place = found, at
 		}
 	}

@@ -250,13 +250,13 @@ func hasWord(text, word string) bool {
 
 // serverError matches the errors with which servers answer, in the words of their clients.
 var serverError = lazyregexp.New(`\bDB::Exception\b|\bSQLSTATE\b|\bP?SQL\w*(?:Exception|Error)\b|\bSqlException\b|\bPG::\w+|\bpsycopg\d?\.|\bOperationalError\b|\bDatabase(?:Error|Exception)\b|\bServerError\b|` +
-	`\[PostgreSQL error\]|\b(?:ERROR|FATAL|PANIC):  |\bpq: |\bORA-\d{5}|\bERROR \d{4} \(|\bError \d{4} \(\w{5}\)|\bGot error: \d{4}|\bMongo\w*Error\b|\bCLUSTERDOWN\b|\(error\) [A-Z]{3,}|\bRe(?:sponse|ply)Error: [A-Z]|\betcdserver\b|\bXMinio\w+|\bmaster_not_discovered|\bcode: \d{2,4}, message: |` +
+	`\[PostgreSQL error\]|\b(?:ERROR|FATAL|PANIC):  |\bpq: |\bORA-\d{5}|\bERROR \d{4} \(|\bError \d{4} \(\w{5}\)|\bGot error: \d{4}|\bMongo\w*Error\b|\bQueryFailedError\b|\bsyntax error at or near|\berror in your SQL syntax|no viable alternative at input|\bSequelizeDatabaseError\b|\((?:SQLSTATE )?42\w{3}\)|\bservererrors\.|\bCLUSTERDOWN\b|\(error\) [A-Z]{3,}|\bRe(?:sponse|ply)Error: \w|\betcdserver\b|\bXMinio\w+|\bmaster_not_discovered|\bcode: \d{2,4}, message: |` +
 	"\\bPRECONDITION_FAILED\\b|\\bErrors?(?: from server:)? code=2\\d00\\b|\\.cql:\\d+:\\w+: |\\bkafka\\.common\\.errors\\.(?:Invalid|Policy|Unsupported)\\w+Exception: |^Error while executing \\w+ command ?: |\\b\\d{3} [a-z]+(?:_[a-z]+)+_exception: ")
 
 // ofFile matches errors of a database in a file, which has no server, isOutside words about another program, and ofItself what servers say about
 // their own state; other answers are about what a program asks of them.
 var (
-	ofItself  = lazyregexp.New(`(?i)memory|\bdis[ck]|\bspace\b|input/output|corrupt|internal|time(?:d ?)?out|start(?:ing|up)|shut(?:ting)? ?down|recover|crash|unavailable|not available|read-?only|replica|zookeeper|coordination|keeper|too many parts|broken|invalid page|missing chunk|checkpoint|no leader|\block|cluster|quorum|could not (?:open|read|write|access|extend|fsync|load) |closed|terminat|\blost\b|etcdserver|raft|abort|interrupt|not ready|connect|lost|maximum|limit|XMinio|unknown (?:error|exception)`)
+	ofItself  = lazyregexp.New(`(?i)memory|\bdis[ck]|\bspace\b|input/output|corrupt|internal|time(?:d ?)?out|starting|shut(?:ting)? ?down|recover|crash|unavailable|not available|read-?only|\breplicas?\b|zookeeper|coordination|keeper|too many parts|broken|invalid page|missing chunk|checkpoint|no leader|\blocked\b|deadlock|lock wait|cluster|quorum|(?:could not|unable to) (?:open|read|write|access|extend|fsync|load) |closed|terminat|\blost\b|etcdserver|raft|abort|interrupt|not ready|connecting|connection (?:was|to|tries)|\bWAL\b|lost|maximum|limit|XMinio|unknown (?:error|exception)|std::|cache lookup`)
 	ofFile    = lazyregexp.New(`(?i)sqlite|database (?:table )?is locked|unable to open database file|readonly database`)
 	isOutside = lazyregexp.New(`(?i)\b(?:server|response|respond\w*|answer\w*|reply|replied|connect\w*|request|retr(?:y|ies)|fetch\w*|download\w*|upload\w*|unavailable|unreachable)\b`)
 )
@@ -265,14 +265,17 @@ var (
 func failedServer(q *Clue, c *Container) Remedy {
 	found, named := q.server(c)
 	code, _ := q.status()
-	answers, silent := serverError.MatchString(q.Words) && !ofFile.MatchString(q.Words), noServer.MatchString(q.Words)
+	answer := q.Words[len(beforeAnswer.FindString(q.Words)):]
+	answers, silent := serverError.MatchString(q.Words) && !ofFile.MatchString(q.Words), noServer.MatchString(answer)
 	switch {
 	case answers && silent:
 		return found.remedy(found.check(", or give the program more time for it, by its own option"))
 	case strings.HasPrefix(code, "5") && !answers && (status.MatchString(q.Words) || isOutside.MatchString(q.Words)):
 		found = q.webServer(c)
 		return found.remedy(wording.Insert(ofServer, "{server}", found.name()))
-	case answers && !ofItself.MatchString(q.Words):
+	case answers && q.ownAdvice(c).isExact: // It says more than what follows.
+		return Remedy{}
+	case answers && !ofItself.MatchString(answer):
 		return q.refused(&found, c)
 	case answers:
 		return found.remedy(wording.Insert(ofServer, "{server}", found.name()))
@@ -287,6 +290,10 @@ var (
 	lineOfSQL = lazyregexp.New(`(/\S+\.(?:sql|cql|psql|ddl)):(\d+):`)
 	stdinLine = lazyregexp.New(`\bat line (\d+)\b`)
 	fromFile  = lazyregexp.New(`< ?(/\S+)`)
+	// beforeAnswer matches what a client writes before the answer of PostgreSQL, noConnection an answer to a login, and inCommand an option with a statement.
+	beforeAnswer = lazyregexp.New(`^.*\b(?:ERROR|FATAL): `)
+	noConnection = lazyregexp.New(`\bFATAL: |startup parameter|\bORA-(?:12|28)\d{3}|Cannot open database`)
+	inCommand    = lazyregexp.New(`(?:^| )(?:-[ceqQ]|--(?:eval|query|command|execute))[ =]`)
 	// requests are what programs send to servers that have no statements.
 	requests = map[string]string{"MongoDB": "command", "Redis": "command", "Elasticsearch": "request", "Kafka": "request", "RabbitMQ": "request", "etcd": "request", "MinIO": "request"}
 )
@@ -297,14 +304,17 @@ func (q *Clue) refused(of *peer, c *Container) Remedy {
 	if m := lineOfSQL.FindStringSubmatch(q.Words); m != nil {
 		file, line = m[1], m[2]
 	}
-	in := mountOf(file, c.Mounts)
+	in, inArguments := mountOf(file, c.Mounts), ""
+	if inCommand.MatchString(strings.Join(c.commands(), "\n")) {
+		inArguments = c.inArguments()
+	}
 	switch {
-	case strings.Contains(q.Words, "FATAL: "):
+	case noConnection.MatchString(q.Words):
 		return of.remedy("have " + of.name() + " accept the connection, or correct the database, the user or the options with which the program connects: " + cmp.Or(c.connection(), c.addresses(), c.argumentsText()))
 	case file != "" && line != "":
 		what = "line " + line + " of " + file + wording.InBrackets(in.place(*c))
 	default:
-		what += ", which comes from " + cmp.Or(c.fixedMounts(), "image "+c.Image) + ","
+		what += ", which comes from " + cmp.Or(c.fixedMounts(), inArguments, "image "+c.Image) + ","
 	}
 	return Remedy{Text: "correct " + what + " for the version and the data of " + of.name() + ", which does not accept it", Elsewhere: in != nil, OfTemplate: in == nil}
 }

@@ -30,9 +30,7 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorNoSpace,
 		patterns: []errorPattern{
-			{"no space left", lazyregexp.New(`(?i)no space left on device`), nil},
-			{"", lazyregexp.New(`\bENOSPC(?:: no space|$|[^:\w'"])|\bGot errno 28\b`), nil},
-			{"quota exceeded", lazyregexp.New(`(?i)disk quota exceeded`), nil},
+			{"", lazyregexp.New(`(?i)no space left on device|disk quota exceeded|\bENOSPC(?:: no space|$|[^:\w'"])|\bGot errno 28\b`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorSharedMemory},
 		subject:  pathInLine,
@@ -180,9 +178,7 @@ var fileErrors = []errorRow{
 			{"unknown module", lazyregexp.New(`\bunknown module: ([\w./@-]*\w)`), nil}, // k6
 			{"module not found", lazyregexp.New(`Module not found "([^"]+)"`), nil},
 			{"cannot find", lazyregexp.New(`Cannot find (?:module|package) '([^']+)'`), nil},
-			{"class ", lazyregexp.New(`\bClass ["']([\w\\]+)["'] not found`), nil},
-			{"main class", lazyregexp.New(`Could not find or load main class (\S+)`), nil},
-			{"classnotfound", lazyregexp.New(`\bClassNotFoundException: (?:Class |Failed to find data source: )?([^\s:]+?)\.?(?:\s|$)`), nil},
+			{"class", lazyregexp.New(`\bClass ["']([\w\\]+)["'] not found|Could not find or load main class (\S+)|\bClassNotFoundException: (?:Class |Failed to find data source: )?([^\s:]+?)\.?(?:\s|$)`), nil},
 			{"cannot load such file", lazyregexp.New(`cannot load such file -- (\S+)`), nil},
 			{"no package called", lazyregexp.New(`there is no package called [‘']([^’']+)`), nil},
 			{"file or assembly", lazyregexp.New(`Could not load file or assembly '([^',]+)`), nil},

@@ -230,7 +230,7 @@ var networkErrors = []errorRow{
 			{"no resolvable bootstrap", lazyregexp.New(`No resolvable bootstrap urls`), nil}, // Kafka
 			{"unknown host ", lazyregexp.New(`Unknown host ([\w-]+\.[\w.-]*\w)`), nil},       // Maven
 			{"unknown mysql server host", lazyregexp.New(`(?i)unknown mysql server host '([^']+)'`), nil},
-			{"enotfound", lazyregexp.New(`\bgetaddrinfo ENOTFOUND ([^\s:]+)`), nil},
+			{"", lazyregexp.New(`\bgetaddrinfo ENOTFOUND ([^\s:]+)|(_mongodb\._tcp\.[\w.-]*\w)`), nil},
 			{"eai_again", lazyregexp.New(`\bgetaddrinfo EAI_AGAIN ([^\s:]+)`), nil},
 			{"getaddrinfo", lazyregexp.New(`(?i)\bgetaddrinfo(?: for (\S+))?(?: port \d+)? failed: |\bgetaddrinfo ['"]?([^\s'":]+)['"]?(?: port \d+)?: `), nil},
 			{"temporary failure", lazyregexp.New(`(?i)temporary failure (?:in name resolution|resolving '([^']+)')`), nil},
@@ -292,7 +292,7 @@ var networkErrors = []errorRow{
 			{"timed out", lazyregexp.New(`(?i)\bhost='([^']+)', port=(\d+)\).*timed out|\bhost (\S+) port (\d+): (?:connection|operation) timed out|timed out after \w+ while trying to connect to \((\S+), (\d+)\)`), nil},
 			{"timed out", lazyregexp.New(`(?i:\bserver on '([^']+)' \(timed out|\bremote host \(([^)]+)\): connection timed out|connecting to (\S+) .*failed: connection timed out)|(?i:connection timed out|\b(?:operation|download|connect|read) timed out)`), nil},
 			{"etimedout", lazyregexp.New(`\bETIMEDOUT(?: ([^\s:,]+):(\d+))?`), nil},
-			{"mysql server on", lazyregexp.New(`MySQL server on '([^']+)' \(110\)`), nil},
+			{"mysql server on", lazyregexp.New(`M\w+ server on '([^']+)' \((?:110|115|4)\)`), nil},
 			{"tried connecting to", lazyregexp.New(`Tried connecting to \[\('([^']+)', (\d+)\)\]\. Last error: timed out`), nil}, // Cassandra
 			{"timeout connecting", lazyregexp.New(`Timeout connecting to server`), nil},
 		},
@@ -326,9 +326,8 @@ var networkErrors = []errorRow{
 			{"certificate subject name", lazyregexp.New(`(no alternative certificate subject name matches .+)$`), nil},
 			{"pkix path", lazyregexp.New(`PKIX path (?:building|validation) failed`), nil},
 			{"certification path", lazyregexp.New(`(unable to find valid certification path to requested target)`), nil},
-			{"certificate", lazyregexp.New(`(?i)(self[- ]signed certificate(?: in certificate chain)?|unable to get (?:local )?issuer certificate|unable to verify the first certificate|certificate chain was issued by an authority that is not trusted|\S+ does not match certificate's altnames)`), nil},
+			{"certificate", lazyregexp.New(`(?i)(cannot verify \S+ certificate|self[- ]signed certificate(?: in certificate chain)?|unable to get (?:local )?issuer certificate|unable to verify the first certificate|certificate chain was issued by an authority that is not trusted|\S+ does not match certificate's altnames)`), nil},
 			{"remote certificate is invalid", lazyregexp.New(`The remote certificate is invalid(?: because of errors in the certificate chain: (.+))?`), nil},
-			{"'s certificate, issued by", lazyregexp.New(`(cannot verify \S+ certificate)`), nil},
 		},
 		brief:  "bad certificate",
 		read:   func(e *KnownError, line string) { e.APIServer = apiServer.MatchString(hostOfRequest.Group(line)) },

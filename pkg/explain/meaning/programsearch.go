@@ -138,10 +138,10 @@ func knownInText(code int32, text string) *KnownError {
 	if known := knownError(code, text, startErrors); known != nil {
 		return known
 	}
-	if known := knownError(code, text, programErrors); known == nil || !slices.Contains([]ErrorKind{ErrorFileMissing, ErrorSharedMemory}, known.Kind) || !strings.Contains(text, "ERROR:  ") {
+	if known := knownError(code, text, programErrors); known == nil || !slices.Contains([]ErrorKind{ErrorFileMissing, ErrorSharedMemory, ErrorUsage}, known.Kind) || !strings.Contains(text, "ERROR:  ") && !strings.Contains(text, "ResponseError") {
 		return known
 	}
-	return nil // The file is one of the database server.
+	return nil // The file or the command is one of a server.
 }
 
 // element matches an element of a list.
