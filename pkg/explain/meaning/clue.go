@@ -131,7 +131,7 @@ func knownWords(q *Clue, c *Container) Remedy {
 // question matches what a program asks at a terminal.
 var question = lazyregexp.New(`(?i)[(\[](?:y/n|y\|n|yes/no)[)\]]\W*(?:abort\w*\W*)?$|^\? \S.*[?:)]\W*$|^\s*(?:please )?(?:enter|type) .*: *$`)
 
-const askNothing = "have the program ask for nothing, as a container of a Job has no terminal: by an option such as --batch (gpg: with --pinentry-mode loopback), --yes or --no-input in the command of container {container}"
+const askNothing = "have the program ask for nothing, as a container of a Job has no terminal: by an option such as --batch (gpg: with --pinentry-mode loopback), --yes, --force or --no-input in the command of container {container}"
 
 // unanswered is the clue of a question before or after the error.
 func unanswered(q *Clue, c *Container) Remedy {

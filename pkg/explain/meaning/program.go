@@ -107,7 +107,7 @@ type errorRow struct {
 
 // errorPattern matches a line that reports a KnownError.
 type errorPattern struct {
-	// hint is contained in the lower-case form of each matching line, so that most lines need no regular expression.
+	// hint has texts, separated by a bar, of which the lower-case form of each matching line has one, so that most lines need no regular expression.
 	hint string
 	// line has groups for the subject; the matching ones are joined with a colon.
 	line *lazyregexp.Regexp

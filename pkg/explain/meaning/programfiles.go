@@ -172,17 +172,7 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorModuleMissing,
 		patterns: []errorPattern{
-			{"no module named", lazyregexp.New(`\bNo module named '?([\w.]+)`), nil},
-			{"shared object file", lazyregexp.New(`([^\s:]+): cannot open shared object file`), nil},
-			{"loading shared library", lazyregexp.New(`Error loading shared library ([^\s:]+)`), nil},
-			{"unknown module", lazyregexp.New(`\bunknown module: ([\w./@-]*\w)`), nil}, // k6
-			{"module not found", lazyregexp.New(`Module not found "([^"]+)"`), nil},
-			{"cannot find", lazyregexp.New(`Cannot find (?:module|package) '([^']+)'`), nil},
-			{"class", lazyregexp.New(`\bClass ["']([\w\\]+)["'] not found|Could not find or load main class (\S+)|\bClassNotFoundException: (?:Class |Failed to find data source: )?([^\s:]+?)\.?(?:\s|$)`), nil},
-			{"cannot load such file", lazyregexp.New(`cannot load such file -- (\S+)`), nil},
-			{"no package called", lazyregexp.New(`there is no package called [‘']([^’']+)`), nil},
-			{"file or assembly", lazyregexp.New(`Could not load file or assembly '([^',]+)`), nil},
-			{"@inc", lazyregexp.New(`Can't locate (\S+) in @INC`), nil},
+			{"no module named|shared object file|loading shared library|unknown module|module not found|cannot find|class|cannot load such file|no package called|file or assembly|@inc", lazyregexp.New(`\bNo module named '?([\w.]+)|([^\s:]+): cannot open shared object file|Error loading shared library ([^\s:]+)|\bunknown module: ([\w./@-]*\w)|Module not found "([^"]+)"|Cannot find (?:module|package) '([^']+)'|\bClass ["']([\w\\]+)["'] not found|Could not find or load main class (\S+)|\bClassNotFoundException: (?:Class |Failed to find data source: )?([^\s:]+?)\.?(?:\s|$)|cannot load such file -- (\S+)|there is no package called [‘']([^’']+)|Could not load file or assembly '([^',]+)|Can't locate (\S+) in @INC`), nil},
 		},
 		casual:   true,
 		yieldsTo: []ErrorKind{ErrorNoGPU, ErrorLibraryVersion},

@@ -221,23 +221,14 @@ var networkErrors = []errorRow{
 	{
 		kind: ErrorNameResolution,
 		patterns: []errorPattern{
-			{"cannot be retrieved", lazyregexp.New(`addresses of \(([^\s,]+), \d+\) cannot be retrieved`), nil}, // PyTorch
-			{"could not translate", lazyregexp.New(`(?i)could not translate host name "([^"]+)"`), nil},
+			{"", lazyregexp.New(`addresses of \(([^\s,]+), \d+\) cannot be retrieved|(?i:could not translate host name "([^"]+)")|\bbad address '([^']+)'|No resolvable bootstrap urls|Unknown host ([\w-]+\.[\w.-]*\w)|(?i:unknown mysql server host '([^']+)')|\bgetaddrinfo ENOTFOUND ([^\s:]+)|(_mongodb\._tcp\.[\w.-]*\w)|\bgetaddrinfo EAI_AGAIN ([^\s:]+)`), nil},
 			{"lookup ", lazyregexp.New(`\blookup ([^\s:]+)(?: on \S+)?: .`), nil},
 			{"resolve", lazyregexp.New(`(?i)(?:could not|couldn't|cannot|can't|failed to|unable to) resolve(?:(?: host| proxy| hostname| host name| host address| address)+:? ['‘"]?([^\s'’";:,]+)|:? ['‘"]?(\w[\w-]*\.[\w.-]+)(?:['’"]|:\d+)?(?:[\s;,)]|: |\.?$))`), nil},
-			{"bad address", lazyregexp.New(`\bbad address '([^']+)'`), nil},
 			{"unknownhost", lazyregexp.New(`\bUnknownHostException: ([^\s:]+)|\bUnknownHostException\b`), nil},
-			{"no resolvable bootstrap", lazyregexp.New(`No resolvable bootstrap urls`), nil}, // Kafka
-			{"unknown host ", lazyregexp.New(`Unknown host ([\w-]+\.[\w.-]*\w)`), nil},       // Maven
-			{"unknown mysql server host", lazyregexp.New(`(?i)unknown mysql server host '([^']+)'`), nil},
-			{"", lazyregexp.New(`\bgetaddrinfo ENOTFOUND ([^\s:]+)|(_mongodb\._tcp\.[\w.-]*\w)`), nil},
-			{"eai_again", lazyregexp.New(`\bgetaddrinfo EAI_AGAIN ([^\s:]+)`), nil},
 			{"getaddrinfo", lazyregexp.New(`(?i)\bgetaddrinfo(?: for (\S+))?(?: port \d+)? failed: |\bgetaddrinfo ['"]?([^\s'":]+)['"]?(?: port \d+)?: `), nil},
 			{"temporary failure", lazyregexp.New(`(?i)temporary failure (?:in name resolution|resolving '([^']+)')`), nil},
 			{"name or service not known", lazyregexp.New(`(?i)\bat ([^\s:]+):\d+: name or service not known|name or service not known(?: \(([^\s():]+):\d+\))?`), nil},
-			{"name does not resolve", lazyregexp.New(`(?i)name does not resolve`), nil},
-			{"no such host", lazyregexp.New(`(?i)no such host is known(?:\. \(([^\s():]+))?|no such host`), nil},
-			{"servname", lazyregexp.New(`(?i)nodename nor servname provided`), nil},
+			{"name does not resolve|no such host|servname", lazyregexp.New(`(?i:name does not resolve)|(?i:no such host is known(?:\. \(([^\s():]+))?|no such host)|(?i:nodename nor servname provided)`), nil},
 		},
 		read:    readName,
 		subject: hostInLine,
@@ -254,8 +245,7 @@ var networkErrors = []errorRow{
 			{"connection refused", lazyregexp.New(`(?i)connection refused`), nil},
 			{"econnrefused", lazyregexp.New(`\bECONNREFUSED(?: ([^\s:,]+):(\d+))?`), nil},
 			{"err_connection_refused", lazyregexp.New(`net::ERR_CONNECTION_REFUSED(?: at \w+://([^\s/]+))?`), nil}, // browsers
-			{"mysql server on", lazyregexp.New(`MySQL server on '([^']+)' \(111\)`), nil},
-			{"was refused", lazyregexp.New(`The connection to the server (\S+) was refused`), nil},
+			{"mysql server on|was refused", lazyregexp.New(`MySQL server on '([^']+)' \(111\)|The connection to the server (\S+) was refused`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorNameResolution},
 		read:     readHost,
@@ -270,9 +260,8 @@ var networkErrors = []errorRow{
 		patterns: []errorPattern{
 			// curl does not tell why; after a second or more, it has given up.
 			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{1,3} ms)?: could ?n[o']t connect to server`), nil},
-			{"reach database server", lazyregexp.New("Can't reach database server at `([^`:]+)`?:`?(\\d+)`"), nil},    // Prisma
-			{"to load", lazyregexp.New(`We couldn't connect to 'https?://([^/']+)' to load`), nil},                    // Hugging Face
-			{"to load", lazyregexp.New(`Unable to load the service index for source https?://([^\s/]*[^\s/.])`), nil}, // NuGet
+			{"reach database server", lazyregexp.New("Can't reach database server at `([^`:]+)`?:`?(\\d+)`"), nil}, // Prisma
+			{"to load", lazyregexp.New(`We couldn't connect to 'https?://([^/']+)' to load|Unable to load the service index for source https?://([^\s/]*[^\s/.])`), nil},
 			// A program that ends its message with the address gives no reason.
 			{"http", lazyregexp.New(`(?i)(?:failed to|could ?n[o']t|can(?:not|'t)|unable to) (?:connect|reach)\b[^'"/]{0,40}['"]?https?://([^\s/'",;)]*[^\s/'",;).])[^\s'",;)]*?[.'"]*$`), nil},
 		},
@@ -285,8 +274,7 @@ var networkErrors = []errorRow{
 		kind: ErrorTimeout,
 		patterns: []errorPattern{
 			{"dial ", lazyregexp.New(`\bdial (?:tcp|udp)\d? (\S+): (?:i/o timeout|connect: connection timed out)`), nil},
-			{"deadline", lazyregexp.New(`"https?://([^/"]+)[^"]*": context deadline exceeded|\bcode = DeadlineExceeded\b`), nil},
-			{"handshake timeout", lazyregexp.New(`"https?://([^/"]+)[^"]*": net/http: TLS handshake timeout`), nil},
+			{"deadline|handshake timeout", lazyregexp.New(`"https?://([^/"]+)[^"]*": context deadline exceeded|\bcode = DeadlineExceeded\b|"https?://([^/"]+)[^"]*": net/http: TLS handshake timeout`), nil},
 			{"connection to server", lazyregexp.New(`(?i)connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?, port (\d+) failed: (?:connection timed out|timeout expired)`), nil},
 			{"failed to connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{4,} ms|(?: after \d+ ms)?: (?:connection )?timed out)`), nil},
 			{"timed out", lazyregexp.New(`(?i)\bhost='([^']+)', port=(\d+)\).*timed out|\bhost (\S+) port (\d+): (?:connection|operation) timed out|timed out after \w+ while trying to connect to \((\S+), (\d+)\)`), nil},

@@ -193,7 +193,7 @@ func knownError(code int32, line string, rows []errorRow) *KnownError {
 // match returns the submatches of the first pattern that matches the line; nil if none does. lower is the line in lower case.
 func (r *errorRow) match(code int32, line, lower string) []string {
 	for _, p := range r.patterns {
-		if strings.Contains(lower, p.hint) && (p.codes == nil || slices.Contains(p.codes, code)) {
+		if hasAny(lower, strings.Split(p.hint, "|")) && (p.codes == nil || slices.Contains(p.codes, code)) {
 			if m := p.line.FindStringSubmatch(line); m != nil {
 				return m
 			}

@@ -14,8 +14,7 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorHostKey,
 		patterns: []errorPattern{
-			{"host key verification failed", lazyregexp.New(`Host key verification failed`), nil},
-			{"knownhosts", lazyregexp.New(`knownhosts: key (?:is unknown|mismatch)`), nil},
+			{"host key verification failed|knownhosts", lazyregexp.New(`Host key verification failed|knownhosts: key (?:is unknown|mismatch)`), nil},
 		},
 		brief:  "unknown host key",
 		text:   "host key verification failed: its known_hosts lacks the key of the server, or has another",
@@ -24,11 +23,7 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorRateLimit,
 		patterns: []errorPattern{
-			{"rate limit", lazyregexp.New(`(?i)toomanyrequests: (you have reached your \S+ rate limit)`), nil},
-			{"toomanyrequests", lazyregexp.New(`(TOOMANYREQUESTS)`), nil},
-			{"429", lazyregexp.New(`(?i)\b429 (?:client error: )?too many requests(?: for url: (\S+))?`), nil},
-			{"exceeded your current quota", lazyregexp.New(`(You exceeded your current quota)`), nil},
-			{"an error occurred (", lazyregexp.New(`An error occurred \((SlowDown|Throttling|ThrottlingException|TooManyRequestsException|RequestLimitExceeded)\)`), nil},
+			{"rate limit|toomanyrequests|429|exceeded your current quota|an error occurred (", lazyregexp.New(`(?i:toomanyrequests: (you have reached your \S+ rate limit))|(TOOMANYREQUESTS)|(?i:\b429 (?:client error: )?too many requests(?: for url: (\S+))?)|(You exceeded your current quota)|An error occurred \((SlowDown|Throttling|ThrottlingException|TooManyRequestsException|RequestLimitExceeded)\)`), nil},
 		},
 		brief:  "rate limit",
 		text:   "a service limits its requests{: %s|}",
@@ -37,18 +32,7 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorEarlierState,
 		patterns: []errorPattern{
-			{"migration", lazyregexp.New(`(Migration checksum mismatch for migration (?:with )?version \S+)|(found failed migrations in the target database)|(no migration found for version \d+)|([Cc]ontains a failed migration to version \S+|Detected failed migration to version \S+)|(MigrationInProgress: .+)|([Aa]nother migration process is currently running)|(Detected (?:applied|resolved|failed) migration not (?:resolved|applied)[\w ]*)|(migration \S+ was previously applied but (?:has been modified|is missing))|(Migration file of version \S+ is missing)`), nil},
-			{"can't locate revision", lazyregexp.New(`(Can't locate revision identified by '[^']+')`), nil},
-			{"dirty database", lazyregexp.New(`(Dirty database version \d+)`), nil},
-			{"lock", lazyregexp.New(`([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|((?:repository|[mM]igration table) is already locked)`), nil},
-			{"in progress", lazyregexp.New(`(another operation \(install/upgrade/rollback\) is in progress)`), nil},
-			{"no deployed releases", lazyregexp.New(`("[^"]+" has no deployed releases)`), nil},
-			{"cannot be imported", lazyregexp.New(`(\S+ "[^"]+"(?: in namespace "[^"]*")? exists and cannot be imported) into`), nil},
-			{"duplicate column", lazyregexp.New(`(Duplicate column name '[^']+')`), nil},
-			{"still in use", lazyregexp.New(`(cannot re-use a name that is still in use)`), nil},
-			{"already ", lazyregexp.New(`(failed to allocate IP \S+: provided IP is already allocated)|(\d+: provided port is already allocated)|MongoServerError: (already initialized)`), nil},
-			{"is not clean", lazyregexp.New(`(database is not clean: .+? in schema "[^"]+")`), nil},
-			{"but is now", lazyregexp.New(`(\S+::\S+::\S+ was: \S+ but is now: \S+)`), nil}, // Liquibase
+			{"migration|can't locate revision|dirty database|lock|in progress|no deployed releases|cannot be imported|duplicate column|still in use|already |is not clean|but is now", lazyregexp.New(`(Migration checksum mismatch for migration (?:with )?version \S+)|(found failed migrations in the target database)|(no migration found for version \d+)|([Cc]ontains a failed migration to version \S+|Detected failed migration to version \S+)|(MigrationInProgress: .+)|([Aa]nother migration process is currently running)|(Detected (?:applied|resolved|failed) migration not (?:resolved|applied)[\w ]*)|(migration \S+ was previously applied but (?:has been modified|is missing))|(Migration file of version \S+ is missing)|(Can't locate revision identified by '[^']+')|(Dirty database version \d+)|([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|((?:repository|[mM]igration table) is already locked)|(another operation \(install/upgrade/rollback\) is in progress)|("[^"]+" has no deployed releases)|(\S+ "[^"]+"(?: in namespace "[^"]*")? exists and cannot be imported) into|(Duplicate column name '[^']+')|(cannot re-use a name that is still in use)|(failed to allocate IP \S+: provided IP is already allocated)|(\d+: provided port is already allocated)|MongoServerError: (already initialized)|(database is not clean: .+? in schema "[^"]+")|(\S+::\S+::\S+ was: \S+ but is now: \S+)`), nil},
 			{"already exists", lazyregexp.New(`(A job instance already exists and is complete)|` + existing + `|ERROR: +((?:relation|column) "[^"]+" (?:of relation "[^"]+" )?already exists)|(Table '[^']+' already exists)|fatal: destination path ('[^']+' already exists)`), nil},
 			{"already exists", lazyregexp.New("((?:[A-Za-z]+ )?(?:\"[^\"]+\"|'[^']+'|`[^`]+`|\\[[^\\]]+\\]) already exists)|((?:[rR]eplica|[sS]napshot|[aA]rchive|[bB]ackup named|[cC]ollection|[bB]ucket|[tT]opic|[dD]atabase|[cC]onnector|[uU]ser) (?:\\S+ )?already exists(?:: \\S+)?)"), nil},
 		},
@@ -107,13 +91,8 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorSetting,
 		patterns: []errorPattern{
-			{"could not resolve placeholder", lazyregexp.New(`Could not resolve placeholder ['$]\{?([\w.-]+)`), nil},
-			{"config property", lazyregexp.New(`The config property (\S+) is required but`), nil},
-			{"input variable", lazyregexp.New(`The root module input variable "([^"]+)" is not set`), nil},
-			{"setting must not be empty", lazyregexp.New(`The (\w+) setting must not be empty`), nil},
+			{"could not resolve placeholder|config property|input variable|setting must not be empty|application encryption key|datasource", lazyregexp.New(`Could not resolve placeholder ['$]\{?([\w.-]+)|The config property (\S+) is required but|The root module input variable "([^"]+)" is not set|The (\w+) setting must not be empty|No (application encryption key) has been specified|Failed to configure a DataSource: '(url)' attribute is not specified`), nil},
 			{"secret_key_base", lazyregexp.New("Missing `(secret_key_base)` for"), nil},
-			{"application encryption key", lazyregexp.New(`No (application encryption key) has been specified`), nil}, // Laravel
-			{"datasource", lazyregexp.New(`Failed to configure a DataSource: '(url)' attribute is not specified`), nil},
 		},
 		read: func(e *KnownError, _ string) {
 			e.Subject = cmp.Or(map[string]string{"url": "spring.datasource.url", "application encryption key": "APP_KEY"}[e.Subject], e.Subject)
@@ -126,9 +105,7 @@ var stateErrors = []errorRow{
 		kind: ErrorObjectMissing,
 		patterns: []errorPattern{
 			{"exist", lazyregexp.New(`((?:relation|table|column|type|function|schema|index|sequence|extension|view|database|role|user) \\*"[^"\\]+\\*"(?: of relation "[^"]+"| referenced in foreign key constraint)? does not exist)|(column [\w.]+ does not exist)|((?:Table|Database) ['"]?[\w.]+['"]? does(?:n't| not) exist)`), nil},
-			{"unknown ", lazyregexp.New(`(Unknown (?:database|column|table) '[^']+')`), nil},
-			{"no such", lazyregexp.New(`(no such (?:table|column): \S+)`), nil},
-			{"invalid object name", lazyregexp.New(`(Invalid object name '[^']+')`), nil},
+			{"unknown |no such|invalid object name", lazyregexp.New(`(Unknown (?:database|column|table) '[^']+')|(no such (?:table|column): \S+)|(Invalid object name '[^']+')`), nil},
 			{"nosuchbucket", lazyregexp.New(` to (\w+://[^/\s]+)\S* An error occurred \(NoSuchBucket\)`), nil}, // AWS CLI
 			{"the specified", lazyregexp.New(`(The specified (?:bucket|container|key) does not exist)`), nil},
 			{"nosuchbucket", lazyregexp.New(`\b(NoSuchBucket)\b`), nil},
@@ -145,8 +122,7 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorServerRules,
 		patterns: []errorPattern{
-			{"pg_hba.conf", lazyregexp.New(`((?:no pg_hba\.conf entry|pg_hba\.conf rejects connection) for .+)`), nil},
-			{"is not allowed to connect", lazyregexp.New(`(Host '[^']+' is not allowed to connect to this \w+)`), nil},
+			{"pg_hba.conf|is not allowed to connect", lazyregexp.New(`((?:no pg_hba\.conf entry|pg_hba\.conf rejects connection) for .+)|(Host '[^']+' is not allowed to connect to this \w+)`), nil},
 		},
 		read:  func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
 		brief: "not allowed",
