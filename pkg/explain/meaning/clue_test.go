@@ -77,7 +77,7 @@ func TestErrorOfAServerIsSoughtThere(t *testing.T) {
 		{&Container{Name: "main", Hosts: Hosts{Job: "set-a-0", Set: "set", Subdomain: "set"}}, "ssh: Could not resolve hostname set-b-0-1.set: Name or service not known", "", "", "look at the pod of index 1 of Job set-b-0"},
 		{&c, "no data in file", "", "", ""},
 		{&Container{Name: "main", Arguments: []string{"sh", "-c", "mysql -h db < /sql/a.sql"}, Mounts: []Mount{{Path: "/sql", Volume: "sql"}}}, "ERROR 1118 (42000) at line 7: Row size too large", "", "", "correct line 7 of /sql/a.sql (volume sql"},
-		{&only, "mysqldump: Error 2020: Got packet bigger than 'max_allowed_packet' bytes when dumping table `a`", "", "", "raise max_allowed_packet, the limit that this run exceeds"},
+		{&only, "mysqldump: Error 2020: Got packet bigger than 'max_allowed_packet' bytes when dumping table `a`", "", "", "raise the limit that this run exceeds (max_allowed_packet)"},
 		{&Container{Name: "main", Arguments: []string{"ray", "job", "submit", "--address", "ray-head"}}, "Status message: the actor died before finishing this task", "", "ray-head", "look at ray-head if it does the work that failed"},
 		{&Container{Name: "main", Arguments: []string{"serve", "--mysql_service_host=db.prod"}}, "lost connection", "", "db.prod", "check whether db.prod is ready"},
 		{&Container{Name: "main", Arguments: []string{"popeye", "--min-score", "80"}}, "Your cluster score: 67 -- D", "", "", "have it accept that by --min-score 80 in the command or args of container main"},
