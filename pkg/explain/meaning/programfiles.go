@@ -174,11 +174,9 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorModuleMissing,
 		patterns: []errorPattern{
-			{"no module named", lazyregexp.New(`\bNo module named '?([\w.]+)`), nil},
+			{"module", lazyregexp.New(`\bNo module named '?([\w.]+)|\bunknown module: ([\w./@-]*\w)|Module not found "([^"]+)"`), nil}, // Python, k6
 			{"shared object file", lazyregexp.New(`([^\s:]+): cannot open shared object file`), nil},
 			{"loading shared library", lazyregexp.New(`Error loading shared library ([^\s:]+)`), nil},
-			{"unknown module", lazyregexp.New(`\bunknown module: ([\w./@-]*\w)`), nil}, // k6
-			{"module not found", lazyregexp.New(`Module not found "([^"]+)"`), nil},
 			{"cannot find", lazyregexp.New(`Cannot find (?:module|package) '([^']+)'`), nil},
 			{"class ", lazyregexp.New(`\bClass ["']([\w\\]+)["'] not found`), nil},
 			{"main class", lazyregexp.New(`Could not find or load main class (\S+)`), nil},
