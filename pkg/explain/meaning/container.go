@@ -100,6 +100,14 @@ func (c *Container) credentialsText() string {
 	return cmp.Or(c.credentials(), "container "+c.Name+" has none from a Secret in env or volumes")
 }
 
+// namespaceOption matches the option of kubectl and Helm for a namespace.
+var namespaceOption = lazyregexp.New(`(?:\s-n|--namespace)[= ]["']?([a-z0-9-]+)`)
+
+// askedNamespace names the namespace in which kubectl or Helm looks for objects: that of its option, or of the pod.
+func (c *Container) askedNamespace() string {
+	return cmp.Or(prefixed("in namespace ", cmp.Or(namespaceOption.Group(strings.Join(c.Arguments, " ")), c.Namespace)), "in the namespace where the program looks for it")
+}
+
 // serverAddress matches the address of a server: a URL, or a host with a port.
 var serverAddress = lazyregexp.New(`^["']?(?:\w+://\S+|[\w.-]+:\d{2,5}|[\w.@-]+:\S+\.git)$`)
 

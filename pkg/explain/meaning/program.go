@@ -136,8 +136,7 @@ var startErrors = []errorRow{
 		patterns: []errorPattern{
 			{"executable file", lazyregexp.New("(?i)exec: \\\\*\"([^\"\\\\]+)\\\\*\": executable file not found|executable file `([^`]+)` not found"), nil},
 			{"no such file", lazyregexp.New(`(?i)\bexec: \\*"([^"\\]+)\\*": (?:stat .+: )?no such file or directory`), nil},
-			{"command not found", lazyregexp.New(`(?i)\bcommand not found: (\S+)`), nil}, // zsh, Bundler
-			{"command not found", lazyregexp.New(`(?i)([^\s:]+): command not found`), nil},
+			{"command not found", lazyregexp.New(`(?i:\bcommand not found: (\S+))|(?i:([^\s:]+): command not found)`), nil}, // zsh, Bundler
 			{"not found", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): not found$`), shell},
 			{"bad interpreter", lazyregexp.New(`(?i)([^\s:]+): bad interpreter: no such file`), shell},
 			{"no such file", lazyregexp.New(`(?i)\benv: (?:can't execute )?['‘"]?([^\s'’":]+)['’"]?: no such file`), shell},
@@ -244,11 +243,14 @@ func (e *KnownError) Text() string {
 	if r.describe != nil {
 		return r.describe(wording.Shorten(e.Subject, maxDetail))
 	}
-	server := "a server"
+	server, named := "a server", *e
 	if e.APIServer {
 		server = "the API server"
 	}
-	return e.fill(wording.Insert(r.text, "{server}", server))
+	if e.APIServer && address.MatchString(e.Subject) && !ownPod.MatchString(e.Subject) {
+		named.Subject = server + " (" + e.Subject + ")"
+	}
+	return named.fill(wording.Insert(r.text, "{server}", server))
 }
 
 // namedObject matches the database or role that does not exist, which a variable or an argument may name.

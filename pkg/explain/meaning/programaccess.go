@@ -254,8 +254,7 @@ var accessErrors = []errorRow{
 		kind:     ErrorAuthentication,
 		yieldsTo: []ErrorKind{ErrorForbidden, ErrorModelMissing},
 		patterns: []errorPattern{
-			{"authentication failed", lazyregexp.New(`(?i)(password authentication failed for user (?:\\*"[^"\\]+\\*"|\w[\w.-]*))|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.`), nil},
-			{"authentication failed", lazyregexp.New(`((?:\w+: )?[Aa]uthentication failed: password is incorrect)|((?:Peer|Ident|LDAP|PAM|GSSAPI) authentication failed for user \\*"[^"\\]+\\*")|\b535\b.*(authentication failed)`), nil},
+			{"authentication failed", lazyregexp.New(`(?i:(password authentication failed for user (?:\\*"[^"\\]+\\*"|\w[\w.-]*))|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.)|((?:\w+: )?[Aa]uthentication failed: password is incorrect)|((?:Peer|Ident|LDAP|PAM|GSSAPI) authentication failed for user \\*"[^"\\]+\\*")|\b535\b.*(authentication failed)`), nil},
 			{"aadsts", lazyregexp.New(`AADSTS\d+: ([^.]+)`), nil}, // Entra ID
 			{"authentication failure", lazyregexp.New(`(?i)\bauthentication failure\b`), nil},
 			{"access denied for user", lazyregexp.New(`(Access denied for user '[^']*'(?:@'[^']*')?(?: \(using password: NO\))?)`), nil},
@@ -378,23 +377,25 @@ var accessErrors = []errorRow{
 		advise:   forbiddenAdvice,
 	},
 	{
-		kind:     ErrorRefused,
-		patterns: []errorPattern{{" is forbidden: ", lazyregexp.New(`\b([a-z.]+ \\*"[^"\\]+\\*" is forbidden: (?:exceeded quota: .+|[^:\[]+))`), nil}},
+		kind: ErrorRefused,
+		patterns: []errorPattern{
+			{" is forbidden: ", lazyregexp.New(`\b([a-z.]+ \\*"[^"\\]+\\*" is forbidden: (?:exceeded quota: .+|[^:\[]+))`), nil},
+			{" denied the request", lazyregexp.New(`(admission webhook \\*"[^"\\]+\\*" denied the request(?:: [^;]+|))`), nil},
+		},
 		yieldsTo: []ErrorKind{ErrorForbidden},
 		read:     readRefused,
+		answer:   lazyregexp.New(`^\s+[\w.-]+: '?(?:validation (?:error|failure): )?([^']+?)(?:\. rule \S+ failed.*)?'?$`), // Kyverno
 		brief:    "request refused",
 		text:     "the API server refuses its request{: %s|}",
 		advise:   refusedAdvice,
 	},
 	{
 		kind:     ErrorWebhook,
-		patterns: []errorPattern{{"failed calling webhook", lazyregexp.New(`failed calling webhook \\*"([^"\\]+)\\*": (?:failed to call webhook: )?(?:Post \S+: )?(no endpoints available for service|service \\*"[^"\\]+\\*" not found|[^:"\\]+)`), nil}},
-		yieldsTo: []ErrorKind{ErrorForbidden, ErrorRefused, ErrorNameResolution, ErrorConnectionRefused, ErrorNoConnection, ErrorTimeout, ErrorNoRoute, ErrorCertificate},
-		read: func(e *KnownError, _ string) {
-			e.Subject = strings.Replace(strings.ReplaceAll(e.Subject, `\`, ""), ":", ": ", 1)
-		},
-		brief:  "webhook fails",
-		text:   "the API server cannot call {webhook %s|a webhook}",
-		advice: "check whether the Service of the webhook has ready pods, and whether the API server can reach them",
+		patterns: []errorPattern{{"failed calling ", lazyregexp.New(`failed calling (?:admission )?webhook \\*"([^"\\]+)\\*": (?:failed to call webhook: )?(?:Post \S+: )?(.+)`), nil}},
+		yieldsTo: []ErrorKind{ErrorForbidden, ErrorRefused},
+		read:     readRefused,
+		brief:    "webhook fails",
+		text:     "the API server cannot call {webhook %s|a webhook}",
+		advise:   refusedAdvice,
 	},
 }

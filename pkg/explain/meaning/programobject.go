@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -64,12 +65,23 @@ func nextAttempt(c Container, text string) string {
 }
 
 // refused matches why the API server refuses a request.
-var refused = lazyregexp.New(` is forbidden: (.+)`)
+var refused = lazyregexp.New(`((?:failed calling (?:admission )?|admission )webhook \\*"[^"\\]+\\*"(?:: | denied).*)| is forbidden: (.+)`)
 
 // readRefused sets the reason of a refusal.
 func readRefused(e *KnownError, line string) {
 	e.Subject = strings.ReplaceAll(e.Subject, `\`, "")
 	e.Reason = strings.ReplaceAll(refused.Group(line), `\`, "")
+	if e.Kind == ErrorWebhook {
+		e.Subject = strings.Replace(e.Subject, ":", ": ", 1)
+	}
+}
+
+// WebhookHost returns the server of the webhook that the API server cannot call, "" for other errors.
+func (e *KnownError) WebhookHost() string {
+	if e.Kind != ErrorWebhook {
+		return ""
+	}
+	return hostIn(e.Reason)
 }
 
 // noConstraint begins the refusal of OpenShift.
@@ -97,6 +109,11 @@ func refusedAdvice(e *KnownError, c Container) string {
 		return "find what refuses the request of the program: a permission of its ServiceAccount, a quota, or a policy"
 	}
 	switch r.Kind {
+	case RefusalWebhookDown:
+		if r.Webhook == nil {
+			return "check whether the Service of the webhook has ready pods, and whether the API server can reach them"
+		}
+		return strings.TrimSuffix(r.Webhook.Advice(""), thenRetried)
 	case RefusalSCC:
 		return programConstraint(r.constraint(), account, c.Namespace)
 	case RefusalServiceAccount:
@@ -110,7 +127,7 @@ func refusedAdvice(e *KnownError, c Container) string {
 	case RefusalQuotaNeeds:
 		return fmt.Sprintf("have container %s create it with %s, which the quota demands, or add a LimitRange with defaults to its namespace", c.Name, wording.Enumerate(r.Lacks, "and"))
 	}
-	return fmt.Sprintf("have container %s ask for what the API server accepts, or change the policy that refuses it: %s", c.Name, wording.Quoted(wording.Shorten(r.Message, maxDetail)))
+	return fmt.Sprintf("have container %s ask for what the API server accepts, or change the policy that refuses it: %s", c.Name, wording.Quoted(wording.Shorten(cmp.Or(r.Message, e.Subject), maxDetail)))
 }
 
 // programConstraint returns advice on a pod that the program may not create: the ServiceAccount default should not get more rights.

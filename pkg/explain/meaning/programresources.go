@@ -116,8 +116,7 @@ var resourceErrors = []errorRow{
 	{
 		kind: ErrorProcessKilled,
 		patterns: []errorPattern{
-			{"killed", lazyregexp.New(`line \d+:\s+\d+ Killed\s+(\S+(?: [^\s"$-]\S*)?)`), nil},
-			{"killed", lazyregexp.New(`^Killed$`), nil}, // of a shell that runs a command line
+			{"killed", lazyregexp.New(`line \d+:\s+\d+ Killed\s+(\S+(?: [^\s"$-]\S*)?)|^Killed$`), nil}, // of a shell that runs a command line
 			{"sigkill", lazyregexp.New("(?:`([\\w./-]+) [^`]*` )?\\(signal: 9, SIGKILL|workers are \\{.*SIGKILL|died with <Signals\\.SIGKILL"), nil},
 			{"code", lazyregexp.New(`(?i)return(?:ed a non-zero exit| |ed with exit |ed with return )code (?:-9\b|Negsignal\.SIGKILL)`), nil}, // Airflow
 			{"signal: killed", lazyregexp.New(`(?:([\w./-]+): )?signal: killed`), nil},
