@@ -192,7 +192,7 @@ func TestErrorsOfOtherSystemsHaveAdviceOfTheirClass(t *testing.T) {
 		"An error occurred (ResourceNotFoundException) when calling the GetSecretValue operation: Secrets Manager can't find the specified secret.": "create what the program asks its cloud for",
 		"Cloud SQL Admin API has not been used in project 1 before or it is disabled.":                                                              "enable that API",
 		"Error: listen EADDRINUSE: address already in use :::8080":                                                                                  "use another port",
-		`{"error":{"type":"index_not_found_exception","reason":"no such index [jaeger-span]"}}`:                                                     "create index jaeger-span",
+		`{"error":{"type":"index_not_found_exception","reason":"no such index [jaeger-span]"}}`:                                                     "create jaeger-span first",
 		"rpc error: code = PermissionDenied desc = caller is not allowed":                                                                           "have the server allow this",
 		"The following options are required: [-c | --cluster]":                                                                                      "give container main in its command or args the options",
 		`error decoding document v1/Peer (line 8): "Peer" "v1": not registered`:                                                                     "rename Peer, or leave it out",

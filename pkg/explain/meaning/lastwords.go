@@ -138,7 +138,7 @@ func (l *logLines) last() int {
 		}
 		isBetter, isWhole := l.isBetter(i, last), line.isWhole()
 		switch {
-		case l.isTitle(i, last), isWhole && !isBetter && line.isHead(l.at(last)): // The details of the error say more.
+		case line.kind == lineVague && bareName.MatchString(line.text) && last == i+1 && l.at(last).indented, isWhole && !isBetter && line.isHead(l.at(last)): // The details of the error say more.
 			return last
 		case isWhole:
 			return beneath(l, i)
@@ -167,12 +167,6 @@ func (l *logLine) isElse() bool {
 	numbers := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !strings.ContainsFunc(word, unicode.IsDigit) })
 	isHelp := len(words) >= least && len(numbers) <= 1 && l.sign() == SignUnknown
 	return l.kind == linePlain && !isHelp
-}
-
-// isTitle reports whether the line at a position is the bare name of what the indented line after it, at the position last, reports.
-func (l *logLines) isTitle(at, last int) bool {
-	line := l.at(at)
-	return line.kind == lineVague && bareName.MatchString(line.text) && last == at+1 && l.at(last).indented
 }
 
 // isBetter reports whether the line at a position says more than the one at the position last after it, or is advice that the

@@ -187,13 +187,9 @@ func authenticationAdvice(e *KnownError, c Container) string {
 		text = "check the password, key or token of the program in " + named
 	}
 	switch {
-	case strings.Contains(c.Image, "kaniko"):
-		return fmt.Sprintf("give kaniko credentials for the registry: mount a Secret of type kubernetes.io/dockerconfigjson in container %s, with its key as /kaniko/.docker/config.json", c.Name)
 	case noPassword.MatchString(e.Subject):
-		if named := c.credentials(); named != "" {
-			return "give the program the password of its database user: check whether " + named + " has it, and whether that is where the program looks for it"
-		}
-		return fmt.Sprintf("give container %s the password of its database user: a variable in env from a Secret, or the configuration that the program reads%s", c.Name, wording.InBrackets(c.fixedMounts()))
+		from := fmt.Sprintf("container %s needs it as a variable in env from a Secret, or in the configuration that the program reads%s", c.Name, wording.InBrackets(c.fixedMounts()))
+		return "give the program the password of its database user: " + cmp.Or(prefixed("check whether the program looks for it where it has it from, ", c.credentials()), from)
 	case strings.HasPrefix(e.Subject, "Access denied for user"):
 		text = "check whether the user is the one that the program should use, then its password" + wording.InBrackets(c.credentials()) + "; a database keeps the password that it was created with"
 	case strings.Contains(strings.ToLower(e.Subject), "for user"):
@@ -239,7 +235,7 @@ func readUnauthorized(e *KnownError, line string) {
 	if text := readLine(line).text; e.Subject == "" && strings.HasSuffix(text, onlyUnauthorized) {
 		e.Subject = lastWords(text)
 	}
-	e.Subject = strings.TrimRight(e.Subject, ":")
+	e.Subject = strings.TrimRight(strings.Replace(e.Subject, "client to provide credentials", notLoggedIn, 1), ":")
 	if m := cloudCall.FindStringSubmatch(line); m != nil {
 		e.Subject = wording.Join(": ", wording.Join(" to ", m[1], m[2]), cmp.Or(m[4], "a request")+" fails with "+m[3])
 	}
@@ -247,6 +243,24 @@ func readUnauthorized(e *KnownError, line string) {
 
 // maxSecrets is the maximum number of Secrets that advice names.
 const maxSecrets = 3
+
+// ErrorModelMissing is that Hugging Face has no model or data set of a name, or does not show it to the program: it answers alike.
+const ErrorModelMissing ErrorKind = "ModelMissing"
+
+// modelAdvice says where the name of a model and the token for it come from.
+func modelAdvice(e *KnownError, c Container) string {
+	place := c.sourceOf([]string{e.Subject})
+	if noHost.MatchString(e.Subject) {
+		return "give the program the name of its model, which it may have from " + place
+	}
+	token := "a token that may see it, in variable HF_TOKEN from a Secret"
+	for _, name := range []string{"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_TOKEN"} {
+		if v := c.variable(name); v != nil {
+			token = "a token that may see it: " + c.placeOf(v)
+		}
+	}
+	return fmt.Sprintf("correct the name %s in %s; or, if it is private, give the program %s", e.Subject, place, token)
+}
 
 // accessErrors are errors about credentials and permissions.
 var accessErrors = []errorRow{
@@ -264,10 +278,9 @@ var accessErrors = []errorRow{
 			{"noauth", lazyregexp.New(`\bNOAUTH Authentication required\b`), nil},
 			{"unauthenticated", lazyregexp.New(`\bcode = Unauthenticated\b(?: desc = (\w+ [^"]+))?`), nil},
 			{"an error occurred (", cloudCall, nil},
-			{"password or no key", lazyregexp.New(`(wrong password or no key found)`), nil},
 			{"invalid ", lazyregexp.New(`(?i)\b(invalid (?:user(?:name)? or password|user credentials|credentials|access token|api key|client secret provided))\b`), nil},
 			{"credentials", lazyregexp.New("((?i:provided )?(?i:database )?credentials (?:for `[^`]+` )?are (?:not valid|invalid|incorrect))"), nil},
-			{"", lazyregexp.New(`([Ii]ncorrect username or password|The (?:AWS )?Access Key Id you provided does not exist in our records|Incorrect API key provided|(?i:\bbad credentials|\blogin incorrect)\b)|\bWRONGPASS\b`), nil},
+			{"", lazyregexp.New(`(client to provide credentials|wrong password or no key found|[Ii]ncorrect username or password|The (?:AWS )?Access Key Id you provided does not exist in our records|Incorrect API key provided|(?i:\bbad credentials|\blogin incorrect)\b)|\bWRONGPASS\b`), nil},
 			{"fatal: could not read", lazyregexp.New(`(could not read (?:Username|Password) for '[^']+')`), nil},
 			{"401", lazyregexp.New(`(?i)\b401\b.*\bunauthorized(?: for url: (\S+))?|returned error: 401\b`), nil},
 			{"unauthorized", lazyregexp.New(`: Unauthorized$|"(?:err|error)": ?"(?:[^"]*: )?Unauthorized"|(logged in to the server) \(Unauthorized\)|(?i:unauthorized: authentication required)`), nil},
@@ -287,10 +300,15 @@ var accessErrors = []errorRow{
 			{"for url: http", lazyregexp.New(`(?:Repository Not Found|401 Client Error: Unauthorized) for url: https?://huggingface\.co/(?:(?:models/|datasets/|spaces/)?([^/\s]+?(?:/[^/\s]+?)?)/(?:resolve|revision|tree|raw)/|api/(?:models|datasets|spaces)/([^/\s]+?(?:/[^/\s]+?)?)(?:/(?:resolve|revision|tree|raw)/|\.?(?:\s|$)))`), nil},
 			{"valid model identifier", lazyregexp.New(`(\S+) is not a local folder and is not a valid model identifier`), nil},
 		},
-		leads:    []ErrorKind{ErrorAuthentication},
-		brief:    "model not found",
-		describe: modelText,
-		advise:   modelAdvice,
+		leads: []ErrorKind{ErrorAuthentication},
+		brief: "model not found",
+		describe: func(subject string) string {
+			if noHost.MatchString(subject) {
+				return "the name of its model is missing: it asks Hugging Face for “" + subject + "”"
+			}
+			return "Hugging Face has no " + subject + ", or does not show it without a token"
+		},
+		advise: modelAdvice,
 	},
 	{
 		kind:     ErrorSSHLogin,
@@ -355,11 +373,9 @@ var accessErrors = []errorRow{
 			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)|(\w+ request failed with 403(?:: Forbidden| \(Forbidden\)))`), nil},
 			{"not authorized ", lazyregexp.New(`(not authorized (?:on \S+ to execute command(?: \{ \w+)?|for \w+ on [\w.$-]+))`), nil},
 			{"to database", lazyregexp.New(`(Access denied for user '[^']*'@'[^']*' to database '[^']*')`), nil},
-			{"authorized to perform", performs, nil},
+			{"", performs, nil},
 			{"403 forbidden", lazyregexp.New(`(?i)(?:error|exception|failed|could not|cannot)\b.*\b(403 Forbidden)`), nil},
 			{"required permissions", lazyregexp.New(`(You do not have the required permissions needed to perform this operation)`), nil},
-			{"does not have ", performs, nil},
-			{"permission(s) for", performs, nil},
 			{"code: 403. errors:", lazyregexp.New(`^(Code: 403)\. Errors:$|\bCode: 403\. Errors:(?: \* \d+ errors? occurred:)? \* (permission denied)`), nil}, // Vault
 			{"to perform action", lazyregexp.New(`does not have authorization to perform action '([^']+)'`), nil},
 			{"an error occurred (", lazyregexp.New(`An error occurred \((?:AccessDenied|AccessDeniedException|403)\) when calling the (\w+) operation`), nil},
@@ -391,7 +407,7 @@ var accessErrors = []errorRow{
 	},
 	{
 		kind:     ErrorWebhook,
-		patterns: []errorPattern{{"failed calling ", lazyregexp.New(`failed calling (?:admission )?webhook \\*"([^"\\]+)\\*": (?:failed to call webhook: )?(?:Post \S+: )?(.+)`), nil}},
+		patterns: []errorPattern{{"failed calling ", lazyregexp.New(`failed calling (?:admission )?webhook \\*"([^"\\]+)\\*": (?:failed to call webhook: )?(?:Post \S+: )?(?:tls: failed to verify certificate: )?(.+)`), nil}},
 		yieldsTo: []ErrorKind{ErrorForbidden, ErrorRefused},
 		read:     readRefused,
 		brief:    "webhook fails",

@@ -295,7 +295,8 @@ var networkErrors = []errorRow{
 			{"handshake timeout", lazyregexp.New(`"https?://([^/"]+)[^"]*": net/http: TLS handshake timeout`), nil},
 			{"connection to server", lazyregexp.New(`(?i)connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?, port (\d+) failed: (?:connection timed out|timeout expired)`), nil},
 			{"failed to connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{4,} ms|(?: after \d+ ms)?: (?:connection )?timed out)`), nil},
-			{"timed out", lazyregexp.New(`(?i:\bhost='([^']+)', port=(\d+)\).*timed out|\bhost (\S+) port (\d+): (?:connection|operation) timed out|timed out after \w+ while trying to connect to \((\S+), (\d+)\))|(?i:\bserver on '([^']+)' \(timed out|\bremote host \(([^)]+)\): connection timed out|connecting to (\S+) .*failed: connection timed out)|(?i:connection timed out|\b(?:operation|download|connect|read) timed out)`), nil},
+			{"timed out", lazyregexp.New(`(?i)\bhost='([^']+)', port=(\d+)\).*timed out|\bhost (\S+) port (\d+): (?:connection|operation) timed out|timed out after \w+ while trying to connect to \((\S+), (\d+)\)`), nil},
+			{"timed out", lazyregexp.New(`(?i:\bserver on '([^']+)' \(timed out|\bremote host \(([^)]+)\): connection timed out|connecting to (\S+) .*failed: connection timed out)|(?i:connection timed out|\b(?:operation|download|connect|read) timed out)`), nil},
 			{"etimedout", lazyregexp.New(`\bETIMEDOUT(?: ([^\s:,]+):(\d+))?`), nil},
 			{"mysql server on", lazyregexp.New(`MySQL server on '([^']+)' \(110\)`), nil},
 			{"tried connecting to", lazyregexp.New(`Tried connecting to \[\('([^']+)', (\d+)\)\]\. Last error: timed out`), nil}, // Cassandra

@@ -41,11 +41,8 @@ var stateErrors = []errorRow{
 			{"can't locate revision", lazyregexp.New(`(Can't locate revision identified by '[^']+')`), nil},
 			{"dirty database", lazyregexp.New(`(Dirty database version \d+)`), nil},
 			{"lock", lazyregexp.New(`([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|((?:repository|[mM]igration table) is already locked)`), nil},
-			{"in progress", lazyregexp.New(`(another operation \(install/upgrade/rollback\) is in progress)`), nil},
-			{"no deployed releases", lazyregexp.New(`("[^"]+" has no deployed releases)`), nil},
-			{"cannot be imported", lazyregexp.New(`(\S+ "[^"]+"(?: in namespace "[^"]*")? exists and cannot be imported) into`), nil},
+			{"", lazyregexp.New(`(another operation \(install/upgrade/rollback\) is in progress|"[^"]+" has no deployed releases|cannot re-use a name that is still in use|\S+ "[^"]+"(?: in namespace "[^"]*")? exists and cannot be imported)`), nil}, // Helm
 			{"duplicate column", lazyregexp.New(`(Duplicate column name '[^']+')`), nil},
-			{"still in use", lazyregexp.New(`(cannot re-use a name that is still in use)`), nil},
 			{"already allocated", lazyregexp.New(`(failed to allocate IP \S+: provided IP is already allocated)|(\d+: provided port is already allocated)`), nil},
 			{"is not clean", lazyregexp.New(`(database is not clean: .+? in schema "[^"]+")`), nil},
 			{"but is now", lazyregexp.New(`(\S+::\S+::\S+ was: \S+ but is now: \S+)`), nil}, // Liquibase
@@ -98,8 +95,7 @@ var stateErrors = []errorRow{
 			{"required key", lazyregexp.New(`required key \\*"?(\w+)\\*"? missing value`), nil}, // envconfig
 			{"env", lazyregexp.New(`(?i)\b` + envVariable + `:? ["'` + "`" + `]?` + constant + `["'` + "`" + `]? ` + isNotSet), nil},
 			{"env", lazyregexp.New(`(?i)["'` + "`" + `]?\b` + constant + `["'` + "`" + `]? ` + envVariable + " " + isNotSet), nil},
-			{"env", lazyregexp.New(`(?i)(?:missing (?:required )?` + envVariable + `|` + envVariable + ` not (?:found|set|defined)):? ["'` + "`" + `]?` + constant + `["'.!)\]}` + "`" + `]*$`), nil},
-			{"env", lazyregexp.New(`(?i)(?:^|[:.!] )(?:please )?set the ` + constant + ` ` + envVariable + `[.!]?$`), nil},
+			{"env", lazyregexp.New(`(?i)(?:missing (?:required )?` + envVariable + `|` + envVariable + ` not (?:found|set|defined)):? ["'` + "`" + `]?` + constant + `["'.!)\]}` + "`" + `]*$|(?:^|[:.!] )(?:please )?set the ` + constant + ` ` + envVariable + `[.!]?$`), nil},
 		},
 		read: func(e *KnownError, line string) {
 			if strings.Contains(line, e.Subject+" env") { // The name is in the words of a program, not of a shell.
