@@ -203,7 +203,7 @@ func namedFile(q *Clue, c *Container) string {
 }
 
 // pathsInWords finds paths, with the number of a line after those of code.
-var pathsInWords = lazyregexp.New(`(?:^|[\s'"‘“(=\x60])(/[^\s'"’”\x60:,;()]+/[^\s'"’”\x60:,;()]+)(:\d+)?`)
+var pathsInWords = lazyregexp.New(`(?:^|[\s'"‘“(=\x60])(/[^\s'"’”\x60:,;()]+/[^\s'"’”\x60:,;()]+)(:\d+| exited with)?`)
 
 // fileIn returns the last path of the words, or one below a mount; "" if they have only places in code.
 func fileIn(words string, c *Container) (file string) {
@@ -338,10 +338,8 @@ func namedServer(q *Clue, c *Container) Remedy {
 	for _, p := range c.peers() {
 		names = append(names, p.host+wording.InBrackets(p.place))
 	}
-	if from := c.givenConfiguration(); len(names) == 0 && from != "" {
-		return Remedy{Text: "check whether the server runs that the program has from " + from + ", and whether NetworkPolicies and firewalls let the pod reach it"}
-	} else if len(names) == 0 {
-		return Remedy{}
+	if len(names) == 0 {
+		return Remedy{Text: prefixed("check whether NetworkPolicies and firewalls let the pod reach its server, and whether that runs: the program may have its address from ", c.givenConfiguration())}
 	}
 	return Remedy{Text: "check whether the program reaches its server, and whether that was ready when the Job started: " + wording.Enumerate(names[:min(len(names), maxSecrets)], "or")}
 }

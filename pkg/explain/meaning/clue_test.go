@@ -221,6 +221,8 @@ func TestErrorsOfOtherSystemsHaveAdviceOfTheirClass(t *testing.T) {
 		"Error: EOF\n  Continue? [y/N] ":                                                                                                            "its log asks: “Continue? [y/N]”",
 		`pods "repo-866866ccf-6lt2f" not found`:                                                                                                     "correct the name of the pod, which has been replaced",
 		"Timeout waiting for topics after 120 seconds":                                                                                              "check whether kafka:9092 is ready, and read its log",
+		`error: error validating "/m/a.yaml": error validating data: ValidationError(Deployment.spec): unknown field "replica" in io.k8s`:           "correct field replica of the object",
+		"Error: UPGRADE FAILED: failed post-upgrade: job app-seed failed: BackoffLimitExceeded":                                                     "look at Job app-seed, the hook that failed",
 	} {
 		log := strings.Split(words, "\n")
 		text := (&Clue{Words: log[0], Log: log}).Remedy(c).Text

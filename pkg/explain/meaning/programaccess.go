@@ -27,7 +27,7 @@ type Access struct {
 }
 
 // denied matches the message of the API server, with its quotes escaped or removed, and that of releases before 1.12.
-var denied = lazyregexp.New(`User \\?"?([^\s"\\]+)\\?"? cannot ([a-z]+) (?:resource \\?"?([-.a-z0-9]+)(/[a-z]+)?\\?"? in API group \\?"?([-.a-z0-9]*?)\\?"?|([-.a-z0-9]+)(/[a-z]+)?)(?: in the namespace \\?"?([-a-z0-9]+)| at the cluster scope|$)`)
+var denied = lazyregexp.New(`User \\*"?([^\s"\\]+)\\*"? cannot ([a-z]+) (?:resource \\*"?([-.a-z0-9]+)(/[a-z]+)?\\*"? in API group \\*"?([-.a-z0-9]*?)\\*"?|([-.a-z0-9]+)(/[a-z]+)?)(?: in the namespace \\*"?([-a-z0-9]+)| at the cluster scope|$)`)
 
 var (
 	// granting matches the message of the API server about a role with rights that its creator does not have.
@@ -402,7 +402,7 @@ var accessErrors = []errorRow{
 		read:     readRefused,
 		answer:   lazyregexp.New(`^\s+[\w.-]+: '?(?:validation (?:error|failure): )?([^']+?)(?:\. rule \S+ failed.*)?'?$`), // Kyverno
 		brief:    "request refused",
-		text:     "the API server refuses its request{: %s|}",
+		text:     "the API server refuses{: %s| its request}",
 		advise:   refusedAdvice,
 	},
 	{

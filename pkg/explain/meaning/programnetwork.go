@@ -25,8 +25,7 @@ var hostOfAddress = lazyregexp.New(`(?:\bhttps?://|host=)([^\s/"'` + "`" + `]+).
 // AKS and OpenShift. apiRequest matches a request to the API server: by that address, by a path that only it has, or by the words of kubectl.
 const apiAddress = `(?:10\.(?:96|43|100|0)\.0\.1|10\.152\.183\.1|172\.(?:20|30)\.0\.1)`
 
-var apiRequest = lazyregexp.New(`https://(?:kubernetes\.default\b[^\s/"]*|` + apiAddress + `(?::443)?)/|https://[^\s/"]+/(?:apis/[a-z0-9.-]+/v\d|api/v1/(?:namespaces|nodes|pods|secrets|configmaps|services)\b|apis?\?timeout=|version(?:\?|")|openapi/v)|host='[^']+', port=\d+\).* with url: /(?:apis/[a-z0-9.-]+/v\d|api/v1/(?:namespaces|nodes|pods)\b)|` +
-	`Unable to connect to the server: |The connection to the server \S+ was refused`)
+var apiRequest = lazyregexp.New(`https://(?:kubernetes\.default\b[^\s/"]*|` + apiAddress + `(?::443)?)/|https://[^\s/"]+/(?:apis/[a-z0-9.-]+/v\d|api/v1/(?:namespaces|nodes|pods|secrets|configmaps|services)\b|apis?\?timeout=|version(?:\?|")|openapi/v)|host='[^']+', port=\d+\).* with url: /(?:apis/[a-z0-9.-]+/v\d|api/v1/(?:namespaces|nodes|pods)\b)|Unable to connect to the server: |The connection to the server \S+ was refused`)
 
 // ofProxy is at the end of the subject of an error about the proxy of the program.
 const ofProxy = " (its proxy)"

@@ -56,14 +56,6 @@ func (e *KnownError) DeleteLeftover() string {
 	return "if nothing needs it, delete it, so that the program can create it"
 }
 
-// nextAttempt returns a text for a Job that tries again, "" for one that has ended.
-func nextAttempt(c Container, text string) string {
-	if c.TriesAgain {
-		return text
-	}
-	return ""
-}
-
 // refused matches why the API server refuses a request.
 var refused = lazyregexp.New(`((?:failed calling (?:admission )?|admission )webhook \\*"[^"\\]+\\*"(?:: | denied).*)| is forbidden: (.+)`)
 
@@ -159,7 +151,11 @@ func podAdvice(host, until string, c Container) string {
 	if pod == "" {
 		return ""
 	}
-	return fmt.Sprintf("look at pod %s, which host %s means: %s", pod, host, until) + nextAttempt(c, "; the next attempt of this Job then succeeds without a change")
+	text := fmt.Sprintf("look at pod %s, which host %s means: %s", pod, host, until)
+	if c.TriesAgain {
+		text += "; the next attempt of this Job then succeeds without a change"
+	}
+	return text
 }
 
 // isPod reports whether the subject is a pod of a StatefulSet.

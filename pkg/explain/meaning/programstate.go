@@ -24,7 +24,7 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorRateLimit,
 		patterns: []errorPattern{
-			{"rate limit", lazyregexp.New(`(?i)toomanyrequests: (you have reached your \S+ rate limit)|\b((?:api )?rate limit (?:already )?exceeded)\b`), nil},
+			{"rate limit", lazyregexp.New(`(?i)toomanyrequests: (you have reached your (?:\S+ ){1,3}rate limit)|\b((?:api )?rate limit (?:already )?exceeded)\b`), nil},
 			{"too", lazyregexp.New(`(TOOMANYREQUESTS)|(too many (?:certificates|failed authorizations|new orders|registrations)\b[^:,]*)`), nil}, // registries, Let's Encrypt
 			{"429", lazyregexp.New(`(?i)\b429 (?:client error: )?too many requests(?: for url: (\S+))?`), nil},
 			{"exceeded your current quota", lazyregexp.New(`(You exceeded your current quota)`), nil},
@@ -134,7 +134,7 @@ var stateErrors = []errorRow{
 			{"no such", lazyregexp.New(`(no such (?:table|column): \S+)`), nil},
 			{"invalid object name", lazyregexp.New(`(Invalid object name '[^']+')`), nil},
 			{"nosuchbucket", lazyregexp.New(` to (\w+://[^/\s]+)\S* An error occurred \(NoSuchBucket\)`), nil}, // AWS CLI
-			{"bucket", lazyregexp.New(`(The specified bucket does not exist)`), nil},
+			{"bucket", lazyregexp.New(`(The specified bucket does not exist|S3 bucket "[^"]+" does not exist)`), nil},
 			{"nosuchbucket", lazyregexp.New(`\b(NoSuchBucket)\b`), nil},
 			{"chart ", lazyregexp.New(`(chart \\*"[^"\\]+\\*" (?:matching|version) \S+ not found in (?:\S+ index|\S+ repository))`), nil},
 			{"key does not exist", lazyregexp.New(`(The specified key does not exist)`), nil},
