@@ -402,7 +402,7 @@ var accessErrors = []errorRow{
 		read:     readRefused,
 		answer:   lazyregexp.New(`^\s+[\w.-]+: '?(?:validation (?:error|failure): )?([^']+?)(?:\. rule \S+ failed.*)?'?$`), // Kyverno
 		brief:    "request refused",
-		text:     "the API server refuses{: %s| its request}",
+		text:     "the API server refuses it{: %s|}",
 		advise:   refusedAdvice,
 	},
 	{
