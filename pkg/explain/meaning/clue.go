@@ -20,7 +20,7 @@ type Clue struct {
 // the status of a response, or a server that fails. What a program itself advises is better than one of the weakClues.
 var (
 	clues = []func(*Clue, *Container) Remedy{
-		unanswered, inTemplate(namedField), askedVault, askedAccess, brokenCode, inTemplate(unread), askedFor, inTemplate(refusedOption), inTemplate(wrongWord), knownWords, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, askedLate,
+		unanswered, inTemplate(namedField), askedVault, asked(accessAsks), brokenCode, inTemplate(unread), asked(asks), inTemplate(refusedOption), inTemplate(wrongWord), knownWords, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, asked(lateAsks),
 	}
 	weakClues = []func(*Clue, *Container) Remedy{inTemplate(failedCommand), inTemplate(namedWord), inTemplate(nearVariable), inTemplate(unfitSetting), namedServer, faultyCode}
 )
@@ -77,7 +77,7 @@ func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
 		return out
 	}
 	if slices.Contains(local, e.Kind) && serverError.MatchString(q.Words) { // The server has no space, or no memory.
-		if out := cmp.Or(askedFor(q, &c), failedServer(q, &c)); out.Text != "" {
+		if out := cmp.Or(asked(asks)(q, &c), failedServer(q, &c)); out.Text != "" {
 			return out
 		}
 	}
@@ -143,12 +143,10 @@ func unanswered(q *Clue, c *Container) Remedy {
 	return Remedy{Text: wording.Insert(askNothing, "{container}", c.Name) + "; its log asks: " + wording.Quoted(wording.Shorten(strings.TrimSpace(tail[i]), maxAdvice))}
 }
 
-// askedFor is the clue of a phrase, and askedLate that of one that says less than other clues.
-func askedFor(q *Clue, c *Container) Remedy  { return q.phraseIn(asks, c) }
-func askedLate(q *Clue, c *Container) Remedy { return q.phraseIn(lateAsks, c) }
-
-// askedAccess is the clue of a phrase about access, or of a tool that changes clusters.
-func askedAccess(q *Clue, c *Container) Remedy { return q.phraseIn(accessAsks, c) }
+// asked returns the clue of a phrase.
+func asked(list []ask) func(*Clue, *Container) Remedy {
+	return func(q *Clue, c *Container) Remedy { return q.phraseIn(list, c) }
+}
 
 // phraseIn returns the advice on the first of the phrases that the error has, and the server whose log that names. Another image is set in
 // the pod template, values of a chart and servers are not.
@@ -156,7 +154,7 @@ func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
 	for i := range list {
 		if m := list[i].phrase.FindStringSubmatch(q.Words); m != nil {
 			of, _ := q.server(c)
-			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", inputs(c), "{volumes}", cmp.Or(c.lastingMounts(), c.configurationText()), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{devices}", c.devicesText(), "{token}", c.tokenAdvice(), "{scratch}", scratchOf(c), "{migration}", prefixed(" of ", q.Step), "{temporary}", cmp.Or(mountOf("/tmp", c.Mounts).place(*c), "/tmp of container "+c.Name), "{limit}", cmp.Or(limitOption.Group(strings.Join(c.commands(), "\n")), "its options") + " in " + c.inArguments()}
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", inputs(c), "{volumes}", cmp.Or(c.lastingMounts(), c.configurationText()), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{API server}", "the API server of the cluster", "{in namespace}", cmp.Or(prefixed("in namespace ", cmp.Or(namespaceOption.Group(strings.Join(c.Arguments, " ")), c.Namespace)), "in the namespace where the program looks for it"), "{(configuration)}", wording.InBrackets(c.givenConfiguration()), "{devices}", c.devicesText(), "{token}", c.tokenAdvice(), "{scratch}", scratchOf(c), "{migration}", prefixed(" of ", q.Step), "{temporary}", cmp.Or(mountOf("/tmp", c.Mounts).place(*c), "/tmp of container "+c.Name), "{limit}", cmp.Or(limitOption.Group(strings.Join(c.commands(), "\n")), "its options") + " in " + c.inArguments()}
 			groups := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
 			for n, group := range groups {
 				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
@@ -207,7 +205,7 @@ func namedFile(q *Clue, c *Container) string {
 }
 
 // pathsInWords finds paths, with the number of a line after those of code.
-var pathsInWords = lazyregexp.New(`(?:^|[\s'"‘“(=\x60])(/[^\s'"’”\x60:,;()]+/[^\s'"’”\x60:,;()]+)(:\d+)?`)
+var pathsInWords = lazyregexp.New(`(?:^|[\s'"‘“(=\x60])(/[^\s'"’”\x60:,;()]+/[^\s'"’”\x60:,;()]+)(:\d+| exited with)?`)
 
 // fileIn returns the last path of the words, or one below a mount; "" if they have only places in code.
 func fileIn(words string, c *Container) (file string) {
@@ -274,13 +272,14 @@ func (c *Container) spokenOption(text string) string {
 }
 
 // status matches the status of a response of HTTP.
-var status = lazyregexp.New(`(?i)\b(?:stat(?:us(?:[ _]?code)?)?(?: returned)?|response(?: code)?(?: is)?|returned error|HTTP(?:/\d(?:\.\d)?)?|code|error)\W{1,3}([45]\d\d)\b|\b([45]\d\d) (?:(?:Client|Server) Error: )?(?:Bad Request|Unauthorized|Forbidden|Not Found|Method Not Allowed|Conflict|Gone|Unprocessable|Too Many|Internal Server|Bad Gateway|Service Unavailable|Gateway Time)`)
+var status = lazyregexp.New(`(?i)\b(?:stat(?:us(?:[ _]?code)?)?(?: returned)?|response(?: code)?(?: is)?|returned error|HTTP(?:/\d(?:\.\d)?)?|code|(?:HTTP)?error)\W{1,3}([45]\d\d)\b|\b([45]\d\d) (?:(?:Client|Server) Error: )?(?:Bad Request|Unauthorized|Forbidden|Not Found|Method Not Allowed|Conflict|Gone|Unprocessable|Too Many|Internal Server|Bad Gateway|Service Unavailable|Gateway Time)`)
 
 // statuses say what to do about a status: "{server}" is the server, or "the server".
 var statuses = map[string]string{
 	"400": refusedRequest, "405": unsupported, "422": refusedRequest, "501": unsupported,
 	"401": "check the credentials that {server} does not accept: {credentials}", "403": "have {server} allow this to the user as whom the program logs in: {credentials}",
-	"404": "correct {address}, as {server} does not have what the program asks for, or use an image that fits its version", "410": "correct {address}, as {server} no longer has what the program asks for",
+	"403 without credentials": "find out why {server} refuses this: it may want credentials, and {credentials}; or a proxy or firewall answers in its place, or does not let it pass",
+	"404":                     "correct {address}, as {server} does not have what the program asks for, or use an image that fits its version", "410": "correct {address}, as {server} no longer has what the program asks for",
 	"409": "find out what exists at {server} already, and have the program accept it or use another name", "429": "wait until {server} accepts requests again, or send fewer of them",
 }
 
@@ -316,12 +315,15 @@ func (q *Clue) status() (code, host string) {
 func responseStatus(q *Clue, c *Container) Remedy {
 	code, _ := q.status()
 	of := q.webServer(c)
+	if code == "403" && c.credentials() == "" {
+		code = "403 without credentials"
+	}
 	return Remedy{Text: wording.Insert(statuses[code], "{server}", of.name(), "{container}", c.Name, "{image}", c.Image, "{credentials}", c.credentialsText(),
 		"{configuration}", c.configurationText(), "{address}", cmp.Or(q.url(c), c.addresses(), "the address or the name"))}
 }
 
 // noServer matches what programs say about a server that they do not reach, without its address.
-var noServer = lazyregexp.New(`(?i)timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:was |has been )?(?:reset|closed|aborted|lost|terminated|dropped)|lost connection|reading from server|code = Unavailable|no responders|unhealthy|not (?:found or not )?accessible|broken pipe|no ?(?:brokers|servers?|hosts?) ?(?:are )?available|no reachable servers|MaxRetriesPerRequest|failed to open (?:\w+ )?connection|dropped from queue|read after eof|transport failure|not initialized yet|unable to find primary|DialectResolutionInfo cannot be null|(?:://|\bdial|read tcp|receive data)\S*.*unexpected EOF|(?:is|be) (?:unavailable|not (?:available|ready|reachable))|not (?:be )?ready|(?:empty|no|unexpected) (?:response|reply)|clos(?:ed|es) the connection|terminating connection|gone away|link failure|no connections were made`)
+var noServer = lazyregexp.New(`(?i)(?:^|[^-\w])timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:was |has been )?(?:reset|closed|aborted|lost|terminated|dropped)|lost connection|reading from server|code = Unavailable|no responders|unhealthy|not (?:found or not )?accessible|broken pipe|no ?(?:brokers|servers?|hosts?) ?(?:are )?available|no reachable servers|MaxRetriesPerRequest|failed to open (?:\w+ )?connection|dropped from queue|read after eof|transport failure|not initialized yet|unable to find primary|DialectResolutionInfo cannot be null|(?:://|\bdial|read tcp|receive data)\S*.*unexpected EOF|(?:is|be) (?:unavailable|not (?:available|ready|reachable))|not (?:be )?ready|(?:empty|no|unexpected) (?:response|reply)|clos(?:ed|es) the connection|terminating connection|gone away|link failure|no connections were made`)
 
 // remoteWork matches what the client of a server says about the work that it had done there.
 var remoteWork = lazyregexp.New(`(?i)^Status message: |\b(?:ray|actor|spark|flink|dask|argo|prefect|airflow)\b.{0,40}\b(?:failed|died|crashed|aborted|errored|was lost)\b`)
@@ -339,7 +341,7 @@ func namedServer(q *Clue, c *Container) Remedy {
 		names = append(names, p.host+wording.InBrackets(p.place))
 	}
 	if len(names) == 0 {
-		return Remedy{Text: "check whether the server runs that the program has from " + c.configurationText() + ", and whether NetworkPolicies and firewalls let the pod reach it"}
+		return Remedy{Text: prefixed("check whether NetworkPolicies and firewalls let the pod reach its server, and whether that runs: the program may have its address from ", c.givenConfiguration())}
 	}
 	return Remedy{Text: "check whether the program reaches its server, and whether that was ready when the Job started: " + wording.Enumerate(names[:min(len(names), maxSecrets)], "or")}
 }

@@ -194,7 +194,7 @@ func TestErrorsOfOtherSystemsHaveAdviceOfTheirClass(t *testing.T) {
 		"An error occurred (ResourceNotFoundException) when calling the GetSecretValue operation: Secrets Manager can't find the specified secret.": "create what the program asks its cloud for",
 		"Cloud SQL Admin API has not been used in project 1 before or it is disabled.":                                                              "enable that API",
 		"Error: listen EADDRINUSE: address already in use :::8080":                                                                                  "use another port",
-		`{"error":{"type":"index_not_found_exception","reason":"no such index [jaeger-span]"}}`:                                                     "create index jaeger-span",
+		`{"error":{"type":"index_not_found_exception","reason":"no such index [jaeger-span]"}}`:                                                     "create jaeger-span first",
 		"rpc error: code = PermissionDenied desc = caller is not allowed":                                                                           "have the server allow this",
 		"The following options are required: [-c | --cluster]":                                                                                      "give container main in its command or args the options",
 		`error decoding document v1/Peer (line 8): "Peer" "v1": not registered`:                                                                     "rename Peer, or leave it out",
@@ -223,6 +223,8 @@ func TestErrorsOfOtherSystemsHaveAdviceOfTheirClass(t *testing.T) {
 		"Error: EOF\n  Continue? [y/N] ":                                                                                                            "its log asks: “Continue? [y/N]”",
 		`pods "repo-866866ccf-6lt2f" not found`:                                                                                                     "correct the name of the pod, which has been replaced",
 		"Timeout waiting for topics after 120 seconds":                                                                                              "check whether kafka:9092 is ready, and read its log",
+		`error: error validating "/m/a.yaml": error validating data: ValidationError(Deployment.spec): unknown field "replica" in io.k8s`:           "correct field replica of the object",
+		"Error: UPGRADE FAILED: failed post-upgrade: job app-seed failed: BackoffLimitExceeded":                                                     "look at Job app-seed, the hook that failed",
 	} {
 		log := strings.Split(words, "\n")
 		text := (&Clue{Words: log[0], Log: log}).Remedy(c).Text

@@ -49,7 +49,7 @@ type lineRule struct {
 
 // lineRules have what says nothing about the cause; the rules about a tool have what it prints after each error.
 var lineRules = compiled([]lineRule{
-	{kind: lineVague, patterns: []string{`command terminated with exit code \d+$`, `error: failed to push some refs to `, `\.{3,}(?i:failed)[.!]?$`, `Failed running "`, `Failure, exiting$`, `rsync warning: some files vanished`, `CommandException: \d+ files/objects could not be`}, phrases: []string{"unable to start the sftp session", "broker transport failure"}}, // of kubectl exec, git, CockroachDB, pg_upgrade, rsync, and gsutil
+	{kind: lineVague, patterns: []string{`command terminated with exit code \d+$`, `error: failed to (?:push some refs to|fetch some objects from) `, `lost connection$|error: \d+ bytes of body|fatal: (?:early EOF|fetch-pack: |index-pack failed)|All renewals failed`, `\.{3,}(?i:failed)[.!]?$`, `Failed running "`, `Failure, exiting$`, `rsync warning: some files vanished`, `CommandException: \d+ files/objects could not be`}, phrases: []string{"unable to start the sftp session", "broker transport failure"}}, // of kubectl exec, git, CockroachDB, pg_upgrade, rsync, and gsutil
 	{kind: lineAlarm, patterns: []string{`Missing (?:input|output) files\b`, `\S+ \(no such package\):$`}}, // of Snakemake, and apk
 	{kind: lineEmpty, patterns: []string{
 		`[^\pL\pN]*$`,          // a ruler, or a mark below a line of code
@@ -94,23 +94,23 @@ var lineRules = compiled([]lineRule{
 	}},
 	{kind: lineHint, patterns: []string{
 		`\S*[/\\]\S*$`, // a path or URL alone
-		`hint: `,       // git
+		`hint: |wget: note: |[*•] If you |The (?:error|offending line) appears to be`, // git, BusyBox, kubectl, Ansible
 		`Complete log: |(?:Output|Log|Report): +/|N: `,
 		`[^\w./]*(?:(?:info|note|ERROR)\b\W*)?(?i:for (?:more|further|full) |to (?:see|get) (?:the )?(?:full|more) )`,
 		// A colon before a flag or word, or after a path, belongs to an error, such as "read /data/x: …" of Go.
 		`[^\w./]*(?:(?:info|note|[A-Z]*ERROR)\b\W*)?(?i:re-?run|run|try|see|use|visit|get more help|learn more|read|please)(?i: .*https?://|(?: [^:]*)? --?[a-z]| [^:]*(?:\b(?:more|documentation|issues?)\b|/[^\s:]+/[^\s:]*(?:\s|$)))`,
 		`(?i)(?:\w+: )?(?:usage:|(?:see|run|try|use) .*--help)`, `\(Background on this error`, `is (?:there|the) .*\?$`, `(?i)\W*(?:\[ERROR\] )?please (?:refer|make sure|see|check|consult)\b`,
-	}, phrases: []string{"to enable traceback see", "need some help", "learn more"}},
+	}, phrases: []string{"client-go credential plugin", "to enable traceback see", "need some help", "learn more"}},
 	{kind: lineTally, patterns: []string{
 		`[^│]*│[^│]*│`, `[^|]*\|.*\|$`, `[*•] [\w-]+: \d+$`, // a row of a table, and a part of a count
 		`FAIL\t`, `ok +\t\S+\t`, `=+ (?:ERRORS|FAILURES|short test summary info|warnings summary|.*\d (?:error|failed|passed).*) =+$`, `!+ (?:Interrupted: |stopping after ).* !+$`, `\d+ tests?, \d+ passed`, `(?:Tests|Test Suites|Snapshots|Time): +\S`, `\d+ examples?, \d+ failures?`, `Finished in \d`, `[\w ]+ Count: \d+$`, `[^.]+(?:\.[\w]+)*: ?\.{4,} ?[\d.]+$`, `➤ YN0000: `, // Go, pytest, Robot Framework, Jest, RSpec, Prisma, Artillery, Yarn
-		`\d+ document\(s\) restored successfully`, `\W*(?i:(?:failed |total )?(?:attempts?|tries|retries)(?: so far)?\W+\d+)\W*$`,
+		`\d+ document\(s\) restored successfully`, `\d+ renew failure`, `\W*(?i:(?:failed |total )?(?:attempts?|tries|retries)(?: so far)?\W+\d+)\W*$`,
 		`\W*\d+ (?:failed|passed|errors?|warnings?)\b.*\b\d+ (?:failed|passed|errors?|warnings?|skipped)`,
 		`(?i:INFO: elapsed time|transferred|checks|errors|elapsed time|total(?: time| size is)?|sent \d+ bytes|deleted)\b.*\d`,
 	}, phrases: []string{"errors ignored on restore", " unreachable=", " pass="}}, // pg_restore, Ansible, dbt
 	{kind: lineVague, patterns: []string{
-		`\S+: (?:line )?\d+: \[\[?: `, `Failed: \S*/\S+$`, `(?i:(?:error: )?(?:aborting\b|timed out waiting for the condition\W*$|context (?:deadline exceeded|canceled)$))`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`, `.*\[Server\] Aborting$`, `ERROR \S+\.py$`, `(?:[A-Z]+ +)?\w+ cannot (?:proceed|continue)(?:[.!]|\. Exiting.*)?$`,
-		`(?:\[\w+\] )?[\w ]+ (?:contains|has|had|with) (?:\d+ )?(?:errors?|failures?)(?:, aborting)?\W*$`, `error: could not compile `, `Error: [A-Z][a-z]+(?:[A-Z][a-z]+)+$`, `\[ERROR\] The build could not read \d+ project`, `ERROR: Could not build wheels for `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure)`,
+		`\S+: (?:line )?\d+: \[\[?: `, `Failed: \S*/\S+$`, `(?i:(?:error: )*(?:aborting\b|timed out waiting for the condition\W*$|context (?:deadline exceeded|canceled)$))`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`, `.*\[Server\] Aborting$`, `ERROR \S+\.py$`, `(?:[A-Z]+ +)?\w+ cannot (?:proceed|continue)(?:[.!]|\. Exiting.*)?$`,
+		`(?:\[\w+\] )?[\w ]+ (?:contains|has|had|with) (?:\d+ )?(?:errors?|failures?)(?:, aborting)?\W*$`, `error: could not compile `, `Error: [A-Z][a-z]+(?:[A-Z][a-z]+)+$`, `\[ERROR\] The build could not read \d+ project`, `ERROR: Could not build wheels for `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure|Child returned)`,
 		`rsync error: .* \(code \d+\) at `, `> Could not resolve all `, `Execution failed for task '`, `A problem occurred \w+ing `,
 		`[\w.:]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`, `bundler: failed to load command`, `[A-Z]\w+ (?:Error|Exception)$`, `FAILURES!$`, `.*\| FAIL \|$`,
 	}, phrases: []string{
@@ -130,7 +130,7 @@ var (
 	// level matches the level of a message.
 	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERRO|FATAL|CRITICAL|SEVERE|PANIC)\b`)
 	// alarm matches lines that report an error, and the elements of a list of errors.
-	alarm = lazyregexp.New(`^[*•] |^server closed the connection |^(?:\w+\.)*(?:errors?|exceptions?)\.\w+: \S|^(?:curl|wget|sed|awk|grep|xargs|jq|[bd]?ash|sh|cat|cp|mv|ln|mkdir|touch|ls|nc|ping|g?unzip|base64|ld|g?cc): \S|[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |^\S+\.rb:\d+:in \S+ .+ \([\w:]+\)$|^● |^E: |^You must |^code: \d+, message: |^remote: (?:GitLab: |You |Invalid |Access |Write |Repository |Support for |The project |Not |Permission |HTTP )|Killed +\S|^push of \S+ rejected: |^\(error\) |^\(!\) |^(?:\[[^\]]*\] )?Error \w+ing\b`)
+	alarm = lazyregexp.New(`^[*•] |^server closed the connection |^(?:\w+\.)*(?:errors?|exceptions?)\.\w+: \S|^(?:curl|wget|sed|awk|grep|xargs|jq|[bd]?ash|sh|cat|cp|mv|ln|mkdir|touch|ls|nc|ping|g?unzip|gzip|base64|ld|g?cc): \S|[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |^\S+\.rb:\d+:in \S+ .+ \([\w:]+\)$|^● |^E: |^You must |^code: \d+, message: |^remote: (?:GitLab: |You |Invalid |Access |Write |Repository |Support for |The project |Not |Permission |HTTP )|Killed +\S|^push of \S+ rejected: |^\(error\) |^\(!\) |^(?:\[[^\]]*\] )?Error \w+ing\b`)
 	// connected matches the end of a series of attempts.
 	connected = lazyregexp.New(`^(?i:re)?(?i:connected)\b`)
 	// errorWord matches the name of an error before its text, and errorWords are the words that it contains.
@@ -139,7 +139,7 @@ var (
 	// failures are phrases of errors.
 	failures = []string{
 		"is invalid", "does not exist", "doesn't exist", "not installed", "not found", "is missing", "denied", "forbidden", "failed", "failure", "refused", "unable to", "cannot", "can't",
-		"could not", "couldn't", "not permitted", "timed out", "panicked at", "(core dumped)", "is not a", "is not configured", "is not set", "is not defined", "is not supported", "is not recognized",
+		"could not", "couldn't", "not permitted", "timed out", "connection closed by remote", "panicked at", "(core dumped)", "is not a", "is not configured", "is not set", "is not defined", "is not supported", "is not recognized",
 		"mismatch", "aborting because", " but got ", " but was ", "has to be ", "not enough ",
 	}
 	// advices are phrases that say what a reader may do: they follow an error.

@@ -92,11 +92,6 @@ var (
 // hostIn returns the server of the first URL in a text that has one, "" without any.
 func hostIn(text string) string { return urlServer.Group(noServerURL.ReplaceAllString(text, "")) }
 
-// namesHost reports whether the value of an option is the host of a server.
-func namesHost(option, value string) bool {
-	return hostOption.MatchString(option) && hostName.MatchString(value) && !noPeer.MatchString(option) && !noName.MatchString(value)
-}
-
 // peers returns the servers that the pod template names for a container, outside of its pod.
 func (c *Container) peers() (all []peer) {
 	add := func(host, place string) {
@@ -123,7 +118,7 @@ func (c *Container) peers() (all []peer) {
 		if !isOne && i > 0 {
 			option, value = c.Arguments[i-1], argument
 		}
-		if add(hostAndPort.Group(value), arguments); namesHost(option, value) {
+		if add(hostAndPort.Group(value), arguments); hostOption.MatchString(option) && hostName.MatchString(value) && !noPeer.MatchString(option) && !noName.MatchString(value) {
 			add(value, arguments)
 		}
 	}

@@ -244,11 +244,14 @@ func (e *KnownError) Text() string {
 	if r.describe != nil {
 		return r.describe(wording.Shorten(e.Subject, maxDetail))
 	}
-	server := "a server"
+	server, named := "a server", *e
 	if e.APIServer {
 		server = "the API server"
 	}
-	return e.fill(wording.Insert(r.text, "{server}", server))
+	if e.APIServer && address.MatchString(e.Subject) && !ownPod.MatchString(e.Subject) {
+		named.Subject = server + " (" + e.Subject + ")"
+	}
+	return named.fill(wording.Insert(r.text, "{server}", server))
 }
 
 // namedObject matches the database or role that does not exist, which a variable or an argument may name.

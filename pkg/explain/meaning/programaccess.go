@@ -27,7 +27,7 @@ type Access struct {
 }
 
 // denied matches the message of the API server, with its quotes escaped or removed, and that of releases before 1.12.
-var denied = lazyregexp.New(`User \\?"?([^\s"\\]+)\\?"? cannot ([a-z]+) (?:resource \\?"?([-.a-z0-9]+)(/[a-z]+)?\\?"? in API group \\?"?([-.a-z0-9]*?)\\?"?|([-.a-z0-9]+)(/[a-z]+)?)(?: in the namespace \\?"?([-a-z0-9]+)| at the cluster scope|$)`)
+var denied = lazyregexp.New(`User \\*"?([^\s"\\]+)\\*"? cannot ([a-z]+) (?:resource \\*"?([-.a-z0-9]+)(/[a-z]+)?\\*"? in API group \\*"?([-.a-z0-9]*?)\\*"?|([-.a-z0-9]+)(/[a-z]+)?)(?: in the namespace \\*"?([-a-z0-9]+)| at the cluster scope|$)`)
 
 var (
 	// granting matches the message of the API server about a role with rights that its creator does not have.
@@ -187,13 +187,9 @@ func authenticationAdvice(e *KnownError, c Container) string {
 		text = "check the password, key or token of the program in " + named
 	}
 	switch {
-	case strings.Contains(c.Image, "kaniko"):
-		return fmt.Sprintf("give kaniko credentials for the registry: mount a Secret of type kubernetes.io/dockerconfigjson in container %s, with its key as /kaniko/.docker/config.json", c.Name)
 	case noPassword.MatchString(e.Subject):
-		if named := c.credentials(); named != "" {
-			return "give the program the password of its database user: check whether " + named + " has it, and whether that is where the program looks for it"
-		}
-		return fmt.Sprintf("give container %s the password of its database user: a variable in env from a Secret, or the configuration that the program reads%s", c.Name, wording.InBrackets(c.fixedMounts()))
+		from := fmt.Sprintf("container %s needs it as a variable in env from a Secret, or in the configuration that the program reads%s", c.Name, wording.InBrackets(c.fixedMounts()))
+		return "give the program the password of its database user: " + cmp.Or(prefixed("check whether the program looks for it where it has it from, ", c.credentials()), from)
 	case strings.HasPrefix(e.Subject, "Access denied for user"):
 		text = "check whether the user is the one that the program should use, then its password" + wording.InBrackets(c.credentials()) + "; a database keeps the password that it was created with"
 	case strings.Contains(strings.ToLower(e.Subject), "for user"):
@@ -239,7 +235,7 @@ func readUnauthorized(e *KnownError, line string) {
 	if text := readLine(line).text; e.Subject == "" && strings.HasSuffix(text, onlyUnauthorized) {
 		e.Subject = lastWords(text)
 	}
-	e.Subject = strings.TrimRight(e.Subject, ":")
+	e.Subject = strings.TrimRight(strings.Replace(e.Subject, "client to provide credentials", notLoggedIn, 1), ":")
 	if m := cloudCall.FindStringSubmatch(line); m != nil {
 		e.Subject = wording.Join(": ", wording.Join(" to ", m[1], m[2]), cmp.Or(m[4], "a request")+" fails with "+m[3])
 	}
@@ -248,6 +244,24 @@ func readUnauthorized(e *KnownError, line string) {
 // maxSecrets is the maximum number of Secrets that advice names.
 const maxSecrets = 3
 
+// ErrorModelMissing is that Hugging Face has no model or data set of a name, or does not show it to the program: it answers alike.
+const ErrorModelMissing ErrorKind = "ModelMissing"
+
+// modelAdvice says where the name of a model and the token for it come from.
+func modelAdvice(e *KnownError, c Container) string {
+	place := c.sourceOf([]string{e.Subject})
+	if noHost.MatchString(e.Subject) {
+		return "give the program the name of its model, which it may have from " + place
+	}
+	token := "a token that may see it, in variable HF_TOKEN from a Secret"
+	for _, name := range []string{"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_TOKEN"} {
+		if v := c.variable(name); v != nil {
+			token = "a token that may see it: " + c.placeOf(v)
+		}
+	}
+	return fmt.Sprintf("correct the name %s in %s; or, if it is private, give the program %s", e.Subject, place, token)
+}
+
 // accessErrors are errors about credentials and permissions.
 var accessErrors = []errorRow{
 	{
@@ -255,7 +269,7 @@ var accessErrors = []errorRow{
 		yieldsTo: []ErrorKind{ErrorForbidden, ErrorModelMissing},
 		patterns: []errorPattern{
 			{"authentication failed", lazyregexp.New(`(?i)(password authentication failed for user (?:\\*"[^"\\]+\\*"|\w[\w.-]*))|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.|(?-i:((?:\w+: )?[Aa]uthentication failed: password is incorrect)|((?:Peer|Ident|LDAP|PAM|GSSAPI) authentication failed for user \\*"[^"\\]+\\*")|\b535\b.*(authentication failed))`), nil},
-			{"", lazyregexp.New(`AADSTS\d+: ([^.]+)|(Login failed for user '[^']*')|([Ii]ncorrect username or password)|ORA-01017: (invalid username/password)|\bNOAUTH Authentication required\b|(Login was refused using authentication mechanism \w+)|(command \w+ requires authentication)|(Server failed to authenticate the request)|\*\*\* (Access refused)|\bcode = Unauthenticated\b(?: desc = (\w+ [^"]+))?|(The (?:AWS )?Access Key Id you provided does not exist in our records)|(wrong password or no key found)|(Incorrect API key provided)|(?i:\b(login incorrect)\b)|\bWRONGPASS\b|(could not read (?:Username|Password) for '[^']+')|((?i:the )?request signature we calculated does not match the signature you provided)`), nil},
+			{"", lazyregexp.New(`AADSTS\d+: ([^.]+)|(Login failed for user '[^']*')|([Ii]ncorrect username or password)|ORA-01017: (invalid username/password)|\bNOAUTH Authentication required\b|(Login was refused using authentication mechanism \w+)|(command \w+ requires authentication)|(Server failed to authenticate the request)|\*\*\* (Access refused)|\bcode = Unauthenticated\b(?: desc = (\w+ [^"]+))?|(The (?:AWS )?Access Key Id you provided does not exist in our records)|(wrong password or no key found)|(client to provide credentials)|(Incorrect API key provided)|(?i:\b(login incorrect)\b)|\bWRONGPASS\b|(could not read (?:Username|Password) for '[^']+')|((?i:the )?request signature we calculated does not match the signature you provided)`), nil},
 			{"authentication failure", lazyregexp.New(`(?i)\bauthentication failure\b`), nil},
 			{"access denied for user", lazyregexp.New(`(Access denied for user '[^']*'(?:@'[^']*')?(?: \(using password: NO\))?)`), nil},
 			{"password", lazyregexp.New(`(?:fe_sendauth: )?(no password supplied|client password must be a string|empty password returned by client)`), nil},
@@ -279,10 +293,15 @@ var accessErrors = []errorRow{
 			{"for url: http", lazyregexp.New(`(?:Repository Not Found|401 Client Error: Unauthorized) for url: https?://huggingface\.co/(?:(?:models/|datasets/|spaces/)?([^/\s]+?(?:/[^/\s]+?)?)/(?:resolve|revision|tree|raw)/|api/(?:models|datasets|spaces)/([^/\s]+?(?:/[^/\s]+?)?)(?:/(?:resolve|revision|tree|raw)/|\.?(?:\s|$)))`), nil},
 			{"valid model identifier", lazyregexp.New(`(\S+) is not a local folder and is not a valid model identifier`), nil},
 		},
-		leads:    []ErrorKind{ErrorAuthentication},
-		brief:    "model not found",
-		describe: modelText,
-		advise:   modelAdvice,
+		leads: []ErrorKind{ErrorAuthentication},
+		brief: "model not found",
+		describe: func(subject string) string {
+			if noHost.MatchString(subject) {
+				return "the name of its model is missing: it asks Hugging Face for “" + subject + "”"
+			}
+			return "Hugging Face has no " + subject + ", or does not show it without a token"
+		},
+		advise: modelAdvice,
 	},
 	{
 		kind:     ErrorSSHLogin,
@@ -357,23 +376,25 @@ var accessErrors = []errorRow{
 		advise:   forbiddenAdvice,
 	},
 	{
-		kind:     ErrorRefused,
-		patterns: []errorPattern{{" is forbidden: ", lazyregexp.New(`\b([a-z.]+ \\*"[^"\\]+\\*" is forbidden: (?:exceeded quota: .+|[^:\[]+))`), nil}},
+		kind: ErrorRefused,
+		patterns: []errorPattern{
+			{" is forbidden: ", lazyregexp.New(`\b([a-z.]+ \\*"[^"\\]+\\*" is forbidden: (?:exceeded quota: .+|[^:\[]+))`), nil},
+			{" denied the request", lazyregexp.New(`(admission webhook \\*"[^"\\]+\\*" denied the request(?:: [^;]+|))`), nil},
+		},
 		yieldsTo: []ErrorKind{ErrorForbidden},
 		read:     readRefused,
+		answer:   lazyregexp.New(`^\s+[\w.-]+: '?(?:validation (?:error|failure): )?([^']+?)(?:\. rule \S+ failed.*)?'?$`), // Kyverno
 		brief:    "request refused",
-		text:     "the API server refuses its request{: %s|}",
+		text:     "the API server refuses it{: %s|}",
 		advise:   refusedAdvice,
 	},
 	{
 		kind:     ErrorWebhook,
-		patterns: []errorPattern{{"failed calling webhook", lazyregexp.New(`failed calling webhook \\*"([^"\\]+)\\*": (?:failed to call webhook: )?(?:Post \S+: )?(no endpoints available for service|service \\*"[^"\\]+\\*" not found|[^:"\\]+)`), nil}},
-		yieldsTo: []ErrorKind{ErrorForbidden, ErrorRefused, ErrorNameResolution, ErrorConnectionRefused, ErrorNoConnection, ErrorTimeout, ErrorNoRoute, ErrorCertificate},
-		read: func(e *KnownError, _ string) {
-			e.Subject = strings.Replace(strings.ReplaceAll(e.Subject, `\`, ""), ":", ": ", 1)
-		},
-		brief:  "webhook fails",
-		text:   "the API server cannot call {webhook %s|a webhook}",
-		advice: "check whether the Service of the webhook has ready pods, and whether the API server can reach them",
+		patterns: []errorPattern{{"failed calling ", lazyregexp.New(`failed calling (?:admission )?webhook \\*"([^"\\]+)\\*": (?:failed to call webhook: )?(?:Post \S+: )?(?:tls: failed to verify certificate: )?(.+)`), nil}},
+		yieldsTo: []ErrorKind{ErrorForbidden, ErrorRefused},
+		read:     readRefused,
+		brief:    "webhook fails",
+		text:     "the API server cannot call {webhook %s|a webhook}",
+		advise:   refusedAdvice,
 	},
 }

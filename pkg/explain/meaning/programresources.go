@@ -58,10 +58,15 @@ var resourceErrors = []errorRow{
 			{"orte has lost", lazyregexp.New(`ORTE has lost communication with a remote daemon`), nil},
 			{"orte was unable", lazyregexp.New(`ORTE was (unable to reliably start one or more daemons)`), nil},
 		},
-		answer:   lazyregexp.New(`Remote daemon: \S+ on node (\S+)`),
-		isLate:   true,
-		brief:    "workers apart",
-		describe: lostContactText,
+		answer: lazyregexp.New(`Remote daemon: \S+ on node (\S+)`),
+		isLate: true,
+		brief:  "workers apart",
+		describe: func(subject string) string {
+			if isWorker(subject) {
+				return "it lost contact with worker " + subject
+			}
+			return "it lost contact with the other workers" + wording.InBrackets(subject)
+		},
 		advise: func(e *KnownError, _ Container) string {
 			if isWorker(e.Subject) {
 				return fmt.Sprintf("look at pod %s and its node, which may have failed or stalled first, and at the network between them", e.Subject)
@@ -110,14 +115,18 @@ var resourceErrors = []errorRow{
 		yieldsTo: []ErrorKind{ErrorProcessLimit, ErrorOutOfGPUMemory},
 		answer:   lazyregexp.New(`^\s+at \S*(` + kafkaReceive + `)\(`),
 		brief:    "out of memory",
-		describe: outOfMemoryText,
-		advise:   memoryAdvice,
+		describe: func(subject string) string {
+			if strings.HasPrefix(subject, kafkaReceive) {
+				return "its Kafka client reads an answer with TLS as plain text, and runs out of heap"
+			}
+			return wording.Join(": ", "it ran out of memory", subject)
+		},
+		advise: memoryAdvice,
 	},
 	{
 		kind: ErrorProcessKilled,
 		patterns: []errorPattern{
-			{"killed", lazyregexp.New(`line \d+:\s+\d+ Killed\s+(\S+(?: [^\s"$-]\S*)?)`), nil},
-			{"killed", lazyregexp.New(`^Killed$`), nil}, // of a shell that runs a command line
+			{"killed", lazyregexp.New(`line \d+:\s+\d+ Killed\s+(\S+(?: [^\s"$-]\S*)?)|^Killed$`), nil}, // of a shell that runs a command line
 			{"sigkill", lazyregexp.New("(?:`([\\w./-]+) [^`]*` )?\\(signal: 9, SIGKILL|workers are \\{.*SIGKILL|died with <Signals\\.SIGKILL"), nil},
 			{"code", lazyregexp.New(`(?i)return(?:ed a non-zero exit| |ed with exit |ed with return )code (?:-9\b|Negsignal\.SIGKILL)`), nil}, // Airflow
 			{"signal: killed", lazyregexp.New(`(?:([\w./-]+): )?signal: killed`), nil},
@@ -172,13 +181,6 @@ func isWorker(subject string) bool {
 	return strings.Contains(subject, "-") && !strings.ContainsAny(subject, " :")
 }
 
-func lostContactText(subject string) string {
-	if isWorker(subject) {
-		return "it lost contact with worker " + subject
-	}
-	return "it lost contact with the other workers" + wording.InBrackets(subject)
-}
-
 // sparkOptions are Spark's options for the memory that its message is about.
 var sparkOptions = map[string]string{
 	"System memory": "--driver-memory (spark.driver.memory)", "Executor memory": "--executor-memory (spark.executor.memory)",
@@ -194,13 +196,6 @@ func heapSizeText(subject string) string {
 
 // kafkaReceive is where a Kafka client reads the size of an answer; of a listener with TLS, it takes the first bytes of an alert for that.
 const kafkaReceive = "NetworkReceive.readFrom"
-
-func outOfMemoryText(subject string) string {
-	if strings.HasPrefix(subject, kafkaReceive) {
-		return "its Kafka client reads an answer with TLS as plain text, and runs out of heap"
-	}
-	return wording.Join(": ", "it ran out of memory", subject)
-}
 
 // memoryAdvice names the limit of the program that ran out of memory: its runtime may have one of its own.
 func memoryAdvice(e *KnownError, c Container) string {

@@ -23,18 +23,18 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorRateLimit,
 		patterns: []errorPattern{
-			{"rate limit|toomanyrequests|429|exceeded your current quota|an error occurred (", lazyregexp.New(`(?i:toomanyrequests: (you have reached your \S+ rate limit))|(TOOMANYREQUESTS)|(?i:\b429 (?:client error: )?too many requests(?: for url: (\S+))?)|(You exceeded your current quota)|An error occurred \((SlowDown|Throttling|ThrottlingException|TooManyRequestsException|RequestLimitExceeded)\)`), nil},
+			{"rate limit|toomanyrequests|too many|429|exceeded your current quota|an error occurred (", lazyregexp.New(`(?i:toomanyrequests: (you have reached your (?:\S+ ){1,3}rate limit)|\b((?:api )?rate limit (?:already )?exceeded)\b)|(TOOMANYREQUESTS)|(too many (?:certificates|failed authorizations|new orders|registrations)\b[^:,]*)|(?i:\b429 (?:client error: )?too many requests(?: for url: (\S+))?)|(You exceeded your current quota)|An error occurred \((SlowDown|Throttling|ThrottlingException|TooManyRequestsException|RequestLimitExceeded)\)`), nil},
 		},
 		brief:  "rate limit",
 		text:   "a service limits its requests{: %s|}",
-		advice: "wait until the limit is reset, send fewer requests (such as with less parallelism), or use an account with a higher limit",
+		advice: "wait until the limit is reset, send fewer requests (such as with less parallelism, or with a cache or mirror of what it downloads), or log in with an account that has a higher limit",
 	},
 	{
 		kind: ErrorEarlierState,
 		patterns: []errorPattern{
 			{"migration|can't locate revision|dirty database|lock|in progress|no deployed releases|cannot be imported|duplicate column|still in use|already |is not clean|but is now", lazyregexp.New(`(Migration checksum mismatch for migration (?:with )?version \S+)|(found failed migrations in the target database)|(no migration found for version \d+)|([Cc]ontains a failed migration to version \S+|Detected failed migration to version \S+)|(MigrationInProgress: .+)|([Aa]nother migration process is currently running)|(Detected (?:applied|resolved|failed) migration not (?:resolved|applied)[\w ]*)|(migration \S+ was previously applied but (?:has been modified|is missing))|(Migration file of version \S+ is missing)|(Can't locate revision identified by '[^']+')|(Dirty database version \d+)|([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|((?:repository|[mM]igration table) is already locked)|(another operation \(install/upgrade/rollback\) is in progress)|("[^"]+" has no deployed releases)|(\S+ "[^"]+"(?: in namespace "[^"]*")? exists and cannot be imported) into|(Duplicate column name '[^']+')|(cannot re-use a name that is still in use)|(failed to allocate IP \S+: provided IP is already allocated)|(\d+: provided port is already allocated)|MongoServerError: (already initialized)|(database is not clean: .+? in schema "[^"]+")|(\S+::\S+::\S+ was: \S+ but is now: \S+)`), nil},
 			{"already exists", lazyregexp.New(`(A job instance already exists and is complete)|` + existing + `|ERROR: +((?:relation|column) "[^"]+" (?:of relation "[^"]+" )?already exists)|(Table '[^']+' already exists)|fatal: destination path ('[^']+' already exists)`), nil},
-			{"already exists", lazyregexp.New("((?:[A-Za-z]+ )?(?:\"[^\"]+\"|'[^']+'|`[^`]+`|\\[[^\\]]+\\]) already exists)|((?:[rR]eplica|[sS]napshot|[aA]rchive|[bB]ackup named|[cC]ollection|[bB]ucket|[tT]opic|[dD]atabase|[cC]onnector|[uU]ser) (?:\\S+ )?already exists(?:: \\S+)?)"), nil},
+			{"already exists", lazyregexp.New("((?:[A-Za-z]+ )?(?:\"[^\"]+\"|'[^']+'|`[^`]+`|\\[[^\\]]+\\]) already exists)|((?:[rR]eplica|[sS]napshot|[aA]rchive|[bB]ackup named|[cC]ollection|[bB]ucket|[tT]opic|[dD]atabase|[cC]onnector|[uU]ser|[rR]ole|[nN]amespace|[sS]napshot) (?:with (?:the )?(?:name|identifier|ID) )?(?:\\S+ )?already exists(?:: \\S+)?)"), nil},
 		},
 		answer: lazyregexp.New("^The (`[^`]+` migration) started at .* failed"),
 		read:   readLeftover,
@@ -107,7 +107,7 @@ var stateErrors = []errorRow{
 			{"exist", lazyregexp.New(`((?:relation|table|column|type|function|schema|index|sequence|extension|view|database|role|user) \\*"[^"\\]+\\*"(?: of relation "[^"]+"| referenced in foreign key constraint)? does not exist)|(column [\w.]+ does not exist)|((?:Table|Database) ['"]?[\w.]+['"]? does(?:n't| not) exist)`), nil},
 			{"unknown |no such|invalid object name", lazyregexp.New(`(Unknown (?:database|column|table) '[^']+')|(no such (?:table|column): \S+)|(Invalid object name '[^']+')`), nil},
 			{"nosuchbucket", lazyregexp.New(` to (\w+://[^/\s]+)\S* An error occurred \(NoSuchBucket\)`), nil}, // AWS CLI
-			{"the specified", lazyregexp.New(`(The specified (?:bucket|container|key) does not exist)`), nil},
+			{"the specified", lazyregexp.New(`(The specified (?:bucket|container|key) does not exist|S3 bucket "[^"]+" does not exist)`), nil},
 			{"nosuchbucket", lazyregexp.New(`\b(NoSuchBucket)\b`), nil},
 			{"chart ", lazyregexp.New(`(chart \\*"[^"\\]+\\*" (?:matching|version) \S+ not found in (?:\S+ index|\S+ repository))`), nil},
 			{"(404) when calling", lazyregexp.New(`An error occurred \(404\) when calling the HeadObject operation: (Key "[^"]+" does not exist)?`), nil},
