@@ -62,11 +62,11 @@ func TestErrorOfAServerIsSoughtThere(t *testing.T) {
 		words, log, server, advice string
 	}{
 		{&c, "no answer of orders, giving up", "", "orders.shop:8080", "check whether orders.shop:8080 is ready, and read its log; if the program needs another server, correct variable ORDERS_URL"},
-		{&c, "psycopg2.errors.DiskFull: could not extend file", "", "pg.prod", "read the log of pg.prod (PostgreSQL), which reports this error"},
+		{&c, "psycopg2.errors.DiskFull: could not access file", "", "pg.prod", "read the log of pg.prod (PostgreSQL), which reports this error"},
 		{&c, `psycopg2.OperationalError: no space left on device`, "", "pg.prod", "read the log of pg.prod"},
 		{&c, "DB::Exception: Cannot link", "", "clickhouse:9000", "read the log of clickhouse:9000, which names the file"},
 		{&c, "[PostgreSQL error] receive_message: timeout", "", "pg.prod", "or give the program more time"},
-		{&c, "pymongo.errors.MongoError: x", "connected to mongo:27017", "mongo:27017", "read the log of mongo:27017"},
+		{&c, "pymongo.errors.MongoError: interrupted", "connected to mongo:27017", "mongo:27017", "read the log of mongo:27017"},
 		{&c, "dial tcp 10.0.0.7:6379: connect: connection refused", "", "cache:6379", "check whether cache:6379 is ready"},
 		{&c, `ERROR: relation "users" does not exist`, "", "pg.prod", "container main is the migration that creates it"},
 		{&c, "connection lost", "", "", "cache:6379 (variable CACHE of container main) or pg.prod (the command or args of container main)"},
@@ -76,6 +76,8 @@ func TestErrorOfAServerIsSoughtThere(t *testing.T) {
 		{&Container{Name: "main", Hosts: Hosts{Job: "train"}, Variables: []Variable{{Name: "MASTER_ADDR", Value: "train-0"}}}, "ValueError: host not found: Name or service not known", "", "", "{recreate} with subdomain in the pod template"},
 		{&Container{Name: "main", Hosts: Hosts{Job: "set-a-0", Set: "set", Subdomain: "set"}}, "ssh: Could not resolve hostname set-b-0-1.set: Name or service not known", "", "", "look at the pod of index 1 of Job set-b-0"},
 		{&c, "no data in file", "", "", ""},
+		{&Container{Name: "main", Arguments: []string{"sh", "-c", "mysql -h db < /sql/a.sql"}, Mounts: []Mount{{Path: "/sql", Volume: "sql"}}}, "ERROR 1118 (42000) at line 7: Row size too large", "", "", "correct line 7 of /sql/a.sql (volume sql"},
+		{&only, "mysqldump: Error 2020: Got packet bigger than 'max_allowed_packet' bytes when dumping table `a`", "", "", "raise the limit that this run exceeds (max_allowed_packet)"},
 		{&Container{Name: "main", Arguments: []string{"ray", "job", "submit", "--address", "ray-head"}}, "Status message: the actor died before finishing this task", "", "ray-head", "look at ray-head if it does the work that failed"},
 		{&Container{Name: "main", Arguments: []string{"serve", "--mysql_service_host=db.prod"}}, "lost connection", "", "db.prod", "check whether db.prod is ready"},
 		{&Container{Name: "main", Arguments: []string{"popeye", "--min-score", "80"}}, "Your cluster score: 67 -- D", "", "", "have it accept that by --min-score 80 in the command or args of container main"},
@@ -159,7 +161,7 @@ func TestAdviceOfTheProgramIsRepeated(t *testing.T) {
 		{"cannot use pg.prod", "To add an exception, call:\n\n\tgit config --global --add safe.directory /repo", "“To add an exception, call: git config --global --add safe.directory /repo”"},
 		{"could not migrate", "If migration has been interrupted you need to delete 'a.lock'.", "do what its log advises: “If migration has been interrupted you need to delete 'a.lock'”"},
 		{"boom", "Please report this bug, and set DEBUG_MODE", ""},
-		{"boom", "HINT: a backup needs a stanza.\n\tHINT: has a stanza-list been read?", "do what its log advises: “has a stanza-list been read?”"},
+		{"boom", "HINT: a backup needs a stanza.\n\tHINT: has a stanza-list been read?", "do what its log advises: “a backup needs a stanza”"},
 		{"it is insecure (try using `sslmode=require`)", "please wait", "“try using `sslmode=require`”"},
 	} {
 		text := (&Clue{Words: tc.words, Log: append([]string{"start"}, strings.Split(tc.log, "\n")...)}).Remedy(Container{Name: "main"}).Text
@@ -223,6 +225,8 @@ func TestErrorsOfOtherSystemsHaveAdviceOfTheirClass(t *testing.T) {
 		"airflow: The conn_id `my_s3` isn't defined": "define connection my_s3", "configparser.NoSectionError: No section: 'db'": "define db, or correct it", "bash: line 1: [: -gt: unary operator expected": "put the variables", "ImportError: Missing: use pip install 'accelerate>=0.26'": "has accelerate", "size is bigger than spark.driver.maxResultSize (1024.0 MiB)": "raise spark.driver.maxResultSize", "jinja2.exceptions.UndefinedError: x at (/app/run.py:12:3)": "at line 12 of /app/run.py",
 		"ImportError: cannot import name 'A' from 'transformers'": "use an image whose version of transformers has A",
 		"Timeout waiting for topics after 120 seconds":            "check whether kafka:9092 is ready, and read its log",
+		`error: error validating "/m/a.yaml": error validating data: ValidationError(Deployment.spec): unknown field "replica" in io.k8s`: "correct field replica of the object",
+		"Error: UPGRADE FAILED: failed post-upgrade: job app-seed failed: BackoffLimitExceeded":                                           "look at Job app-seed, the hook that failed",
 	} {
 		log := strings.Split(words, "\n")
 		text := (&Clue{Words: log[0], Log: log}).Remedy(c).Text

@@ -112,7 +112,7 @@ type errorRow struct {
 
 // errorPattern matches a line that reports a KnownError.
 type errorPattern struct {
-	// hint is contained in the lower-case form of each matching line, so that most lines need no regular expression.
+	// hint has texts, separated by a bar, of which the lower-case form of each matching line has one, so that most lines need no regular expression.
 	hint string
 	// line has groups for the subject; the matching ones are joined with a colon.
 	line *lazyregexp.Regexp
@@ -249,11 +249,14 @@ func (e *KnownError) Text() string {
 	if r.describe != nil {
 		return r.describe(wording.Shorten(e.Subject, maxDetail))
 	}
-	server := "a server"
+	server, named := "a server", *e
 	if e.APIServer {
 		server = "the API server"
 	}
-	return e.fill(wording.Insert(r.text, "{server}", server))
+	if e.APIServer && address.MatchString(e.Subject) && !ownPod.MatchString(e.Subject) {
+		named.Subject = server + " (" + e.Subject + ")"
+	}
+	return named.fill(wording.Insert(r.text, "{server}", server))
 }
 
 // namedObject matches the database or role that does not exist, which a variable or an argument may name.

@@ -31,8 +31,7 @@ var fileErrors = []errorRow{
 		kind: ErrorNoSpace,
 		patterns: []errorPattern{
 			{"no space left", lazyregexp.New(`(?i) to ['‘](/[^'’]+)['’]: no space left|no space left on device`), nil},
-			{"enospc", lazyregexp.New(`\bENOSPC(?:: no space|$|[^:\w'"])`), nil},
-			{"quota exceeded", lazyregexp.New(`(?i)disk quota exceeded`), nil},
+			{"", lazyregexp.New(`(?i)no space left on device|disk quota exceeded|\bENOSPC(?:: no space|$|[^:\w'"])|\bGot errno 28\b`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorSharedMemory},
 		subject:  pathInLine,
@@ -85,9 +84,7 @@ var fileErrors = []errorRow{
 		patterns: []errorPattern{
 			{"open stream", lazyregexp.New(`[("](/[^")\s]+)[")].*(?i:failed to open stream: no such file)`), nil}, // PHP
 			{"", lazyregexp.New(`The application '([^']+)' does not exist|\bNoSuchFileException: (\S+)|Could not (?:find (?:file|a part of the path) '([^']+)'|open input file: (\S+))|Unable to access jarfile (\S+)|\b[tT]he (?:path "([^"]+)"|file (\S+)) (?:does not|doesn't) exist|Repo id must .*: '(/[^']+)'|can't (?:open file '([^']+)': \[Errno 2\]|cd to ([^\s:]+)(?:: No such file.*)?$)|file or directory not found: (\S+)|link_stat "([^"]+)" failed: No such file|Failed to open Snakefile: (\S+)|found at expected path (\S+)|moduleSpecifier \\*"([^"\\]+)|File (/\S+) was not found`), nil}, // .NET, Hugging Face takes a folder that does not exist for a name., pytest, dbt, k6
-			{"no such file", lazyregexp.New(`(?i)\[errno 2\] no such file or directory: '([^']+)'|enoent: no such file or directory, \w+ '([^']+)'`), nil},
-			{"no such file", lazyregexp.New(`(?i:\b(?:open|stat|lstat|read|chdir) ([^\s:'"]+): no such file or directory|kind: notfound, message: "no such file|@ rb_sysopen - (.+) \(Errno::ENOENT\)|\bNo such file - \[?"?([^"\]\s]+))|(?i:(?:cannot|can't) \w+(?: \w+)* ['‘]([^'’]+)['’]: no such file)`), nil},
-			{"no such file", lazyregexp.New(`(?i)(/\S+) \(no such file or directory\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: (?:cannot open: )?no such file or directory`), nil},
+			{"no such file", lazyregexp.New(`(?i:\[errno 2\] no such file or directory: '([^']+)'|enoent: no such file or directory, \w+ '([^']+)')|(?i:\b(?:open|stat|lstat|read|chdir) ([^\s:'"]+): no such file or directory|kind: notfound, message: "no such file|@ rb_sysopen - (.+) \(Errno::ENOENT\)|\bNo such file - \[?"?([^"\]\s]+))|(?i:(?:cannot|can't) \w+(?: \w+)* ['‘]([^'’]+)['’]: no such file)|(?i:(/\S+) \(no such file or directory\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: (?:cannot open: )?no such file or directory)`), nil},
 		},
 		casual:   true,
 		yieldsTo: []ErrorKind{ErrorModuleMissing, ErrorNoGPU, ErrorOtherRoot},

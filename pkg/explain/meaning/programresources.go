@@ -42,10 +42,15 @@ var resourceErrors = []errorRow{
 		patterns: []errorPattern{
 			{"", lazyregexp.New(`\b(nccl(?:System|Remote|Internal)Error)\b|Watchdog caught (collective operation timeout)(?:.*OpType=(\w+))?|\b(Rendezvous(?:Timeout|Connection|Closed)Error)\b|Connection closed by peer \[([^\]]+)\]|ORTE has lost communication with a remote daemon|ORTE was (unable to reliably start one or more daemons)|(no socket interface found)|waiting for clients\. (\d+/\d+ clients joined)|(Barrier timed out)|(actor is dead because its node has died)`), nil}, // NCCL, PyTorch, JAX, Ray
 		},
-		answer:   lazyregexp.New(`Remote daemon: \S+ on node (\S+)`),
-		isLate:   true,
-		brief:    "workers apart",
-		describe: lostContactText,
+		answer: lazyregexp.New(`Remote daemon: \S+ on node (\S+)`),
+		isLate: true,
+		brief:  "workers apart",
+		describe: func(subject string) string {
+			if isWorker(subject) {
+				return "it lost contact with worker " + subject
+			}
+			return "it lost contact with the other workers" + wording.InBrackets(subject)
+		},
 		advise: func(e *KnownError, c Container) string {
 			if e.Subject == "no socket interface found" {
 				return fmt.Sprintf("set NCCL_SOCKET_IFNAME in env of container %s to the network interface of the pod (usually eth0), or leave it out: NCCL found none of the name that it looks for", c.Name)
@@ -85,8 +90,13 @@ var resourceErrors = []errorRow{
 		yieldsTo: []ErrorKind{ErrorProcessLimit, ErrorOutOfGPUMemory},
 		answer:   lazyregexp.New(`^\s+at \S*(` + kafkaReceive + `)\(`),
 		brief:    "out of memory",
-		describe: outOfMemoryText,
-		advise:   memoryAdvice,
+		describe: func(subject string) string {
+			if strings.HasPrefix(subject, kafkaReceive) {
+				return "its Kafka client reads an answer with TLS as plain text, and runs out of heap"
+			}
+			return wording.Join(": ", "it ran out of memory", subject)
+		},
+		advise: memoryAdvice,
 	},
 	{
 		kind: ErrorProcessKilled,
@@ -139,13 +149,6 @@ func isWorker(subject string) bool {
 	return strings.Contains(subject, "-") && !strings.ContainsAny(subject, " :")
 }
 
-func lostContactText(subject string) string {
-	if isWorker(subject) {
-		return "it lost contact with worker " + subject
-	}
-	return "it lost contact with the other workers" + wording.InBrackets(subject)
-}
-
 // sparkOptions are Spark's options for the memory that its message is about.
 var sparkOptions = map[string]string{
 	"System memory": "--driver-memory (spark.driver.memory)", "Executor memory": "--executor-memory (spark.executor.memory)",
@@ -161,13 +164,6 @@ func heapSizeText(subject string) string {
 
 // kafkaReceive is where a Kafka client reads the size of an answer; of a listener with TLS, it takes the first bytes of an alert for that.
 const kafkaReceive = "NetworkReceive.readFrom"
-
-func outOfMemoryText(subject string) string {
-	if strings.HasPrefix(subject, kafkaReceive) {
-		return "its Kafka client reads an answer with TLS as plain text, and runs out of heap"
-	}
-	return wording.Join(": ", "it ran out of memory", subject)
-}
 
 // memoryAdvice names the limit of the program that ran out of memory: its runtime may have one of its own.
 func memoryAdvice(e *KnownError, c Container) string {

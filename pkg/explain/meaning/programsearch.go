@@ -138,7 +138,10 @@ func knownInText(code int32, text string) *KnownError {
 	if known := knownError(code, text, startErrors); known != nil {
 		return known
 	}
-	return knownError(code, text, programErrors)
+	if known := knownError(code, text, programErrors); known == nil || !slices.Contains([]ErrorKind{ErrorFileMissing, ErrorSharedMemory, ErrorUsage}, known.Kind) || !strings.Contains(text, "ERROR:  ") && !strings.Contains(text, "ResponseError") {
+		return known
+	}
+	return nil // The file or the command is one of a server.
 }
 
 // element matches an element of a list.
@@ -190,7 +193,7 @@ func knownError(code int32, line string, rows []errorRow) *KnownError {
 // match returns the submatches of the first pattern that matches the line; nil if none does. lower is the line in lower case.
 func (r *errorRow) match(code int32, line, lower string) []string {
 	for _, p := range r.patterns {
-		if strings.Contains(lower, p.hint) && (p.codes == nil || slices.Contains(p.codes, code)) {
+		if hasAny(lower, strings.Split(p.hint, "|")) && (p.codes == nil || slices.Contains(p.codes, code)) {
 			if m := p.line.FindStringSubmatch(line); m != nil {
 				return m
 			}

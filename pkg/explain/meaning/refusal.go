@@ -194,7 +194,7 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 	},
 	{
 		kind:     RefusalWebhook,
-		patterns: re(`^admission webhook "(?P<name>[^"]+)" denied the request(?:: | )(?P<detail>.*)`),
+		patterns: re(`^admission webhook "(?P<name>[^"]+)" denied the request(?:: | |:$)(?P<detail>.*)`),
 		yieldsTo: []RefusalKind{RefusalGatekeeper, RefusalKyverno, RefusalAutopilot, RefusalServiceAccount},
 		brief:    "webhook {name}",
 		text:     "admission webhook {name} denies them",
