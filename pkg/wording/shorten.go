@@ -187,7 +187,7 @@ var (
 
 // wrapping matches the prefixes that the kubelet and the runtime put before an error: the failed call, its volume or plugin.
 var wrapping = lazyregexp.New(`^.* desc = |^\S+ failed for volume "[^"]+" : |^.*plugin type="[^"]+"(?: name="[^"]+")? failed \(\w+\): |^.* Output: |` +
-	`^Code: \d+\. DB::Exception: Received from \S+ (?:DB::Exception: )?|^code: \d+, message: |` + // a server that asked another one
+	`^Code: \d+\. DB::\w*Exception: (?:Received from \S+ (?:DB::Exception: )?)?|^code: \d+, message: |` + // a server that asked another one
 	`^failed to (?:create (?:containerd task|containerd container|shim task)|generate (?:container "[^"]*" )?spec): |` +
 	`^.* Code: \d+\. Errors: +\* |^.* objectVersion:\S*: |` + // Vault and Azure Key Vault
 	`^(?:Pod was rejected|prepare dynamic resources): |^(?:Allocate|Update plugin resources) failed due to |^Failed to prepare dynamic resources: |` +
@@ -241,7 +241,7 @@ func flattened(text string) string {
 		if isCall || !strings.Contains(inner, ": ") || !strings.ContainsAny(outer, ":.") || len(strings.Fields(inner)) < minInner {
 			break
 		}
-		text = strings.TrimRight(outer, " ") + ": " + inner
+		text = strings.TrimRight(outer, " :") + ": " + inner
 	}
 	return text
 }

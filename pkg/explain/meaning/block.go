@@ -34,6 +34,10 @@ var blocks = []struct {
 		lazyregexp.New(`^│ (Error: [^:\n]{1,60})\n│ *\n(?:│  +(?:with|on) .*\n(?:│ +\d+: .*\n)*│ *\n)*│ ([A-Z](?:[^.\n]|\.\S)*(?:\n│ \S(?:[^.\n]|\.\S)*)*)`),
 		func(m []string) string { return m[1] + ": " + strings.ReplaceAll(m[2], "\n│", "") },
 	},
+	{ // one error of HashiCorp's list of errors
+		lazyregexp.New(`^(\S.*): 1 error occurred:\n\s*\* (.+)`),
+		func(m []string) string { return joinCause(m[1], m[2]) },
+	},
 	{ // Symfony, which wraps within words
 		lazyregexp.New(`^  (\S.{56,}\S)  \n((?:  \S.{56,}\S  \n)*)  (\S.*)`),
 		func(m []string) string {
@@ -70,7 +74,7 @@ func unfolded(raw []string) []string {
 
 // mayBegin reports whether a line before these may begin a block: a search for words costs less than a regular expression.
 func mayBegin(line string, next []string) bool {
-	return strings.HasPrefix(line, "npm ") || strings.HasPrefix(line, "│ Error: ") || strings.HasPrefix(line, "Error:") || strings.HasSuffix(line, "  ") ||
+	return strings.HasPrefix(line, "npm ") || strings.HasPrefix(line, "│ Error: ") || strings.HasPrefix(line, "Error:") || strings.HasSuffix(line, "1 error occurred:") || strings.HasSuffix(line, "  ") ||
 		slices.ContainsFunc(next, func(text string) bool {
 			return strings.Contains(text, "---> ") || strings.Contains(text, "Caused by:") || strings.Contains(text, "Error message:")
 		})

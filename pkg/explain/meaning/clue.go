@@ -20,7 +20,7 @@ type Clue struct {
 // the status of a response, or a server that fails. What a program itself advises is better than one of the weakClues.
 var (
 	clues = []func(*Clue, *Container) Remedy{
-		unanswered, inTemplate(namedField), askedVault, askedAccess, brokenCode, inTemplate(unread), askedFor, inTemplate(refusedOption), inTemplate(wrongWord), knownWords, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, askedLate,
+		unanswered, inTemplate(namedField), askedVault, asked(accessAsks), brokenCode, inTemplate(unread), asked(asks), inTemplate(refusedOption), inTemplate(wrongWord), knownWords, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, asked(lateAsks),
 	}
 	weakClues = []func(*Clue, *Container) Remedy{inTemplate(failedCommand), inTemplate(namedWord), inTemplate(nearVariable), inTemplate(unfitSetting), namedServer, faultyCode}
 )
@@ -64,8 +64,10 @@ func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
 	if out := e.ofHosts(&c); out.Text != "" {
 		return out
 	}
-	if out := inTemplate(unread)(q, &c); out.Text != "" && (e.Kind == ErrorUsage || strings.ContainsAny(q.Words, "<>|&$")) {
-		return out
+	for _, clue := range []func(*Clue, *Container) string{unread, undefinedReference} {
+		if out := inTemplate(clue)(q, &c); out.Text != "" && (e.Kind == ErrorUsage || strings.ContainsAny(q.Words, "<>|&$*~")) {
+			return out
+		}
 	}
 	if out := e.ofMigration(q, &c); out.Text != "" {
 		return out
@@ -77,7 +79,9 @@ func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
 		return out
 	}
 	if slices.Contains(local, e.Kind) && serverError.MatchString(q.Words) { // The server has no space, or no memory.
-		return failedServer(q, &c)
+		if out := cmp.Or(asked(asks)(q, &c), failedServer(q, &c)); out.Text != "" {
+			return out
+		}
 	}
 	text := wording.Join("; ", e.Advice(c), q.holder(), q.Other(e, c), q.lineOfScript(&c))
 	if own := q.adviceOn(e, &c); text != "" {
@@ -129,7 +133,7 @@ func knownWords(q *Clue, c *Container) Remedy {
 // question matches what a program asks at a terminal.
 var question = lazyregexp.New(`(?i)[(\[](?:y/n|y\|n|yes/no)[)\]]\W*(?:abort\w*\W*)?$|^\? \S.*[?:)]\W*$|^\s*(?:please )?(?:enter|type) .*: *$`)
 
-const askNothing = "have the program ask for nothing, as a container of a Job has no terminal: by an option such as --batch (gpg: with --pinentry-mode loopback), --yes or --no-input in the command of container {container}"
+const askNothing = "have the program ask for nothing, as a container of a Job has no terminal: by an option such as --batch (gpg: with --pinentry-mode loopback), --yes, --force or --no-input in the command of container {container}"
 
 // unanswered is the clue of a question before or after the error.
 func unanswered(q *Clue, c *Container) Remedy {
@@ -141,12 +145,10 @@ func unanswered(q *Clue, c *Container) Remedy {
 	return Remedy{Text: wording.Insert(askNothing, "{container}", c.Name) + "; its log asks: " + wording.Quoted(wording.Shorten(strings.TrimSpace(tail[i]), maxAdvice))}
 }
 
-// askedFor is the clue of a phrase, and askedLate that of one that says less than other clues.
-func askedFor(q *Clue, c *Container) Remedy  { return q.phraseIn(asks, c) }
-func askedLate(q *Clue, c *Container) Remedy { return q.phraseIn(lateAsks, c) }
-
-// askedAccess is the clue of a phrase about access, or of a tool that changes clusters.
-func askedAccess(q *Clue, c *Container) Remedy { return q.phraseIn(accessAsks, c) }
+// asked returns the clue of a phrase in a list.
+func asked(list []ask) func(*Clue, *Container) Remedy {
+	return func(q *Clue, c *Container) Remedy { return q.phraseIn(list, c) }
+}
 
 // phraseIn returns the advice on the first of the phrases that the error has, and the server whose log that names. Another image is set in
 // the pod template, values of a chart and servers are not.
@@ -154,7 +156,8 @@ func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
 	for i := range list {
 		if m := list[i].phrase.FindStringSubmatch(q.Words); m != nil {
 			of, _ := q.server(c)
-			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", inputs(c), "{volumes}", cmp.Or(c.lastingMounts(), c.configurationText()), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{devices}", c.devicesText(), "{token}", c.tokenAdvice(), "{scratch}", scratchOf(c), "{migration}", prefixed(" of ", q.Step), "{temporary}", cmp.Or(mountOf("/tmp", c.Mounts).place(*c), "/tmp of container "+c.Name), "{limit}", cmp.Or(limitOption.Group(strings.Join(c.commands(), "\n")), "its options") + " in " + c.inArguments()}
+			code, line, _ := q.codeIn(c)
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", inputs(c), "{place}", wording.InBrackets(wording.Join(" of ", prefixed("line ", line), code)), "{file}", cmp.Or(wording.Shorten(fileIn(q.Words, c), maxDetail), "the file that the program reads"+wording.InBrackets(c.givenInputs())), "{volumes}", cmp.Or(c.lastingMounts(), c.configurationText()), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{API server}", "the API server of the cluster", "{in namespace}", cmp.Or(prefixed("in namespace ", cmp.Or(namespaceOption.Group(strings.Join(c.Arguments, " ")), c.Namespace)), "in the namespace where the program looks for it"), "{(configuration)}", wording.InBrackets(c.givenConfiguration()), "{devices}", c.devicesText(), "{token}", c.tokenAdvice(), "{scratch}", scratchOf(c), "{migration}", prefixed(" of ", q.Step), "{temporary}", cmp.Or(mountOf("/tmp", c.Mounts).place(*c), "/tmp of container "+c.Name), "{limit}", cmp.Or(limitOption.Group(strings.Join(c.commands(), "\n")), "its options") + " in " + c.inArguments()}
 			groups := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
 			for n, group := range groups {
 				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
@@ -180,22 +183,33 @@ var (
 )
 
 // missingWords matches what errors say about files that do not exist.
-var missingWords = lazyregexp.New(`(?i)n[o']t exist|not found|no such|no files? match|(?:cannot|can't|could not|unable to|failed to) (?:find|open|read|load|stat|access|locate|cd)|missing|not a (?:file|directory)`)
+var missingWords = lazyregexp.New(`(?i)n[o']t exist|not found|no such|nonexistent|no files? match|(?:cannot|can't|could not|unable to|failed to) (?:find|open|read|load|stat|access|locate|cd)|missing|not a (?:file|directory)`)
 
 // deniedWords matches what errors say about files that the user of the container may not use.
-var deniedWords = lazyregexp.New(`(?i)permission denied|operation not permitted|EACCES|EPERM`)
+var deniedWords = lazyregexp.New(`(?i)permission denied|operation not permitted|EACCES|EPERM|PermissionError at|(?:not (?:a )?|must be (?:present and )?)writable\b`)
+
+// reasonAfter matches the reason of an error after a path.
+var reasonAfter = lazyregexp.New(`^\S{0,3}: (?:\w+ ){2}`)
+
+// notCreated matches what errors say about files that cannot be created.
+var notCreated = lazyregexp.New(`(?i)(?:could not|cannot|can't|unable to|failed to) create\b`)
 
 // namedFile is the clue of a file below a mount, or of one that is missing.
 func namedFile(q *Clue, c *Container) string {
 	e := &KnownError{Subject: fileIn(q.Words, c)}
-	in := mountOf(e.Subject, c.Mounts)
+	in, reason := mountOf(e.Subject, c.Mounts), q.Words
+	if _, after, _ := strings.Cut(q.Words, e.Subject); reasonAfter.MatchString(after) {
+		reason = after
+	}
 	switch {
 	case e.Subject == "":
 		return ""
 	case deniedWords.MatchString(q.Words):
 		return accessAdvice(e, *c)
-	case missingWords.MatchString(q.Words):
+	case missingWords.MatchString(reason):
 		return e.FileAdvice(*c, c.Mounts)
+	case notCreated.MatchString(q.Words):
+		return accessAdvice(e, *c)
 	case in != nil && in.Directory != "":
 		return fmt.Sprintf("check %s on the node, which container %s has at %s", in.Directory, c.Name, in.Path)
 	case in != nil:
@@ -205,7 +219,7 @@ func namedFile(q *Clue, c *Container) string {
 }
 
 // pathsInWords finds paths, with the number of a line after those of code.
-var pathsInWords = lazyregexp.New(`(?:^|[\s'"‘“(=\x60])(/[^\s'"’”\x60:,;()]+/[^\s'"’”\x60:,;()]+)(:\d+)?`)
+var pathsInWords = lazyregexp.New(`(?:^|file:|[\s'"‘“(=\x60])(/(?:[^\s'"’”\x60:,;()]+/[^\s'"’”\x60:,;()]+|\.\w[\w.-]*))(:\d+| exited with)?`)
 
 // fileIn returns the last path of the words, or one below a mount; "" if they have only places in code.
 func fileIn(words string, c *Container) (file string) {
@@ -228,14 +242,14 @@ var notAccepted = lazyregexp.New(`(?i)\b(?:unknown|unrecognized|unexpected|inval
 
 var (
 	// unknownOption matches what programs say about an option that they do not know, and neededOption what they say about one that they need.
-	unknownOption = lazyregexp.New(`(?i)\b(?:unknown|unrecognized|unexpected|unsupported) (?:\w+ )?(?:option|flag|argument)(?:s|\(s\))?:? ["'\x60]?(-.+)|["']?\b([a-z][\w-]*)["']? is not a (?:recognized|known|valid) (?:option|flag)`)
+	unknownOption = lazyregexp.New(`(?i)\bunknown variable '([\w-]+)|\b(?:unknown|unrecognized|unexpected|unsupported) (?:\w+ )?(?:option|flag|argument)(?:s|\(s\))?:? ["'\x60]?(-.+)|["']?\b([a-z][\w-]*)["']? is not a (?:recognized|known|valid) (?:option|flag)`)
 	neededOption  = lazyregexp.New(`(?i)(?:\bmissing|\brequires?|\brequired|\bmust (?:provide|specify|set))\b[^;]*?(--[a-z][\w-]+)|(--[a-z][\w-]+)\W[^;]*\b(?:missing|required|must be (?:set|provided|specified|given))\b`)
 )
 
 // refusedOption is the clue of an option that the program does not know, or that it needs.
 func refusedOption(q *Clue, c *Container) string {
 	if m := unknownOption.FindStringSubmatch(q.Words); m != nil {
-		return usageAdvice(&KnownError{Subject: m[1] + prefixed("--", m[2])}, *c)
+		return usageAdvice(&KnownError{Subject: m[2] + prefixed("--", m[1]+m[3])}, *c)
 	}
 	if m := neededOption.FindStringSubmatch(q.Words); m != nil && !c.hasArgument(m[1]+m[2]) {
 		return fmt.Sprintf("give container %s the option %s in its command or args, which its program needs", c.Name, m[1]+m[2])
@@ -272,13 +286,14 @@ func (c *Container) spokenOption(text string) string {
 }
 
 // status matches the status of a response of HTTP.
-var status = lazyregexp.New(`(?i)\b(?:stat(?:us(?:[ _]?code)?)?(?: returned)?|response(?: code)?(?: is)?|returned error|HTTP(?:/\d(?:\.\d)?)?|code|error)\W{1,3}([45]\d\d)\b|\b([45]\d\d) (?:(?:Client|Server) Error: )?(?:Bad Request|Unauthorized|Forbidden|Not Found|Method Not Allowed|Conflict|Gone|Unprocessable|Too Many|Internal Server|Bad Gateway|Service Unavailable|Gateway Time)`)
+var status = lazyregexp.New(`(?i)\b(?:stat(?:us(?:[ _]?code)?)?(?: returned)?|response(?: code)?(?: is)?|returned error|HTTP(?:/\d(?:\.\d)?)?|code|(?:HTTP)?error)\W{1,3}([45]\d\d)\b|\b([45]\d\d) (?:(?:Client|Server) Error: )?(?:Bad Request|Unauthorized|Forbidden|Not Found|Method Not Allowed|Conflict|Gone|Unprocessable|Too Many|Internal Server|Bad Gateway|Service Unavailable|Gateway Time)`)
 
 // statuses say what to do about a status: "{server}" is the server, or "the server".
 var statuses = map[string]string{
 	"400": refusedRequest, "405": unsupported, "422": refusedRequest, "501": unsupported,
 	"401": "check the credentials that {server} does not accept: {credentials}", "403": "have {server} allow this to the user as whom the program logs in: {credentials}",
-	"404": "correct {address}, as {server} does not have what the program asks for, or use an image that fits its version", "410": "correct {address}, as {server} no longer has what the program asks for",
+	"403 without credentials": "find out why {server} refuses this: it may want credentials, and {credentials}; or a proxy or firewall answers in its place, or does not let it pass",
+	"404":                     "correct {address}, as {server} does not have what the program asks for, or use an image that fits its version", "410": "correct {address}, as {server} no longer has what the program asks for",
 	"409": "find out what exists at {server} already, and have the program accept it or use another name", "429": "wait until {server} accepts requests again, or send fewer of them",
 }
 
@@ -314,12 +329,15 @@ func (q *Clue) status() (code, host string) {
 func responseStatus(q *Clue, c *Container) Remedy {
 	code, _ := q.status()
 	of := q.webServer(c)
+	if code == "403" && c.credentials() == "" {
+		code = "403 without credentials"
+	}
 	return Remedy{Text: wording.Insert(statuses[code], "{server}", of.name(), "{container}", c.Name, "{image}", c.Image, "{credentials}", c.credentialsText(),
 		"{configuration}", c.configurationText(), "{address}", cmp.Or(q.url(c), c.addresses(), "the address or the name"))}
 }
 
 // noServer matches what programs say about a server that they do not reach, without its address.
-var noServer = lazyregexp.New(`(?i)timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:was |has been )?(?:reset|closed|aborted|lost|terminated|dropped)|lost connection|reading from server|code = Unavailable|no responders|unhealthy|not (?:found or not )?accessible|broken pipe|no ?(?:brokers|servers?|hosts?) ?(?:are )?available|no reachable servers|unable to find primary|DialectResolutionInfo cannot be null|(?:://|\bdial|read tcp|receive data)\S*.*unexpected EOF|(?:is|be) (?:unavailable|not (?:available|ready|reachable))|not (?:be )?ready|(?:empty|no|unexpected) (?:response|reply)|clos(?:ed|es) the connection|terminating connection|gone away|link failure|no connections were made`)
+var noServer = lazyregexp.New(`(?i)(?:^|[^-\w])timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:was |has been )?(?:reset|closed|aborted|lost|terminated|dropped)|lost connection|reading from server|code = Unavailable|no responders|unhealthy|not (?:found or not )?accessible|broken pipe|no ?(?:brokers|servers?|hosts?) ?(?:are )?available|no reachable servers|unable to execute HTTP request|all connection attempts failed|MaxRetriesPerRequest|failed to open (?:\w+ )?connection|dropped from queue|read after eof|transport failure|not initialized yet|unable to find primary|DialectResolutionInfo cannot be null|(?:://|\bdial|read tcp|receive data)\S*.*unexpected EOF|(?:is|be) (?:unavailable|not (?:available|ready|reachable))|not (?:be )?ready|(?:empty|no|unexpected) (?:response|reply)|clos(?:ed|es) the connection|terminating connection|gone away|link failure|no connections were made|verify that this server is running`)
 
 // remoteWork matches what the client of a server says about the work that it had done there.
 var remoteWork = lazyregexp.New(`(?i)^Status message: |\b(?:ray|actor|spark|flink|dask|argo|prefect|airflow)\b.{0,40}\b(?:failed|died|crashed|aborted|errored|was lost)\b`)
@@ -337,7 +355,7 @@ func namedServer(q *Clue, c *Container) Remedy {
 		names = append(names, p.host+wording.InBrackets(p.place))
 	}
 	if len(names) == 0 {
-		return Remedy{Text: "check whether the server runs that the program has from " + c.configurationText() + ", and whether NetworkPolicies and firewalls let the pod reach it"}
+		return Remedy{Text: prefixed("check whether NetworkPolicies and firewalls let the pod reach its server, and whether that runs: the program may have its address from ", c.givenConfiguration())}
 	}
 	return Remedy{Text: "check whether the program reaches its server, and whether that was ready when the Job started: " + wording.Enumerate(names[:min(len(names), maxSecrets)], "or")}
 }

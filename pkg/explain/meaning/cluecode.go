@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 var (
@@ -17,12 +18,12 @@ var (
 	broken     = lazyregexp.New(`\b(?:Syntax|Indentation|Tab|Name|Reference|UnboundLocal)Error\b|(?i:syntax error|error in your SQL syntax|unexpected (?:token|identifier|end of (?:file|input))|undefined (?:function|constant|local variable or method))`)
 	unreadable = lazyregexp.New(`^(?:\w+: )?(?:Syntax|Indentation|Tab)Error\b`)
 	// ofInput matches errors that look like unreadable ones, and are about a statement, a pattern or a file of data.
-	ofInput = lazyregexp.New(`at or near|Invalid regular expression|\.ya?ml\b|JSON`)
+	ofInput = lazyregexp.New(`at or near|outside a module|Invalid regular expression|\.ya?ml\b|JSON`)
 	// ofEnvironment matches errors with which programs also report what they lack.
 	ofEnvironment = lazyregexp.New(`\b(?:Assertion|Value|Runtime)Error\b|\bIllegalState|^panic: |(?i:unhandled (?:exception|rejection))`)
 	faulty        = lazyregexp.New(`\b(?:Attribute|Type|Key|Index|ZeroDivision|Assertion|Recursion|Value|Runtime|Range|NoMethod|Argument|NotImplemented|Lookup|Arithmetic|StopIteration)Error\b|` +
 		`\b(?:NullReference|InvalidOperation|IndexOutOfRange|InvalidCast|ArgumentNull|Argument|Format|IllegalState|IllegalArgument|\w*IndexOutOfBounds|ClassCast|NumberFormat|UnsupportedOperation|ConcurrentModification|NotImplemented)Exception\b|` +
-		`^panic: |\bNoSuch(?:Method|Field)Error\b|(?i:call to (?:a member function|undefined)|undefined (?:array key|index|offset|variable|property)|unhandled (?:exception|rejection))`)
+		`^panic: |^Error in \S|\bNoSuch(?:Method|Field)Error\b|(?i:call to (?:a member function|undefined)|undefined (?:array key|index|offset|variable|property)|unhandled (?:exception|rejection))`)
 )
 
 // codeIn returns the last place in code that the log names: in a volume, or else in the program itself; line is "" if there is none.
@@ -54,14 +55,14 @@ func brokenCode(q *Clue, c *Container) Remedy {
 // faultyCode is the clue of an error of code about which nothing else is known.
 func faultyCode(q *Clue, c *Container) Remedy {
 	file, line, in := q.codeIn(c)
-	place := fmt.Sprintf(" at line %s of %s", line, file)
+	place := prefixed(" at line ", wording.Join(" of ", line, file))
 	switch {
-	case !faulty.MatchString(q.Words) && !broken.MatchString(q.Words), line == "" && ofEnvironment.MatchString(q.Words):
+	case line == "" && (!faulty.MatchString(q.Words) && !broken.MatchString(q.Words) || ofEnvironment.MatchString(q.Words)):
 		return Remedy{}
+	case in == nil && broken.MatchString(q.Words):
+		return Remedy{Text: fmt.Sprintf("correct the code%s, or run another version of image %s", place, c.Image)}
 	case in != nil:
 		return Remedy{Text: fmt.Sprintf("correct the code%s, which comes from %s, or the input that it does not expect", place, in.name()), Elsewhere: true}
-	case line == "":
-		place = ""
 	}
 	if in := c.givenInputs(); in != "" {
 		place += ", which may come from " + in

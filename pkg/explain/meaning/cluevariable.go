@@ -32,14 +32,24 @@ var inShell = lazyregexp.New(`(?:^|[=/@:])\$\{?([A-Z][A-Z0-9_]+)\b\}?`)
 // operator matches what only a shell reads, as an argument of its own: a redirection, a pipe, or what is between commands.
 var operator = lazyregexp.New(`^(?:[12&]?>{1,2}(?:[^=>\d\s]\S*)?|<|&&|\|\|?)$`)
 
-// unread is the clue of an argument with an operator or a variable that only a shell would read. Values of options may be signs.
-func unread(_ *Clue, c *Container) string {
+var (
+	// expanded matches what only a shell replaces: the output of a command, a pattern of names, the home.
+	expanded = lazyregexp.New(`\$\((?:[a-z]\S* [^)]*|date|hostname|pwd)\)|^[/\w.-]*\*[\w.*/-]*$|^~/\S*`)
+	// positional matches the arguments of a script in itself.
+	positional = lazyregexp.New(`\$\{?[0-9@*#]|\b(?:shift|getopts)\b`)
+)
+
+// unread is the clue of an argument with an operator or a variable that only a shell would read, or that comes after the script of a shell.
+// Values of options may be signs, and programs may know patterns.
+func unread(q *Clue, c *Container) string {
 	for i, argument := range c.Arguments {
 		name := inShell.Group(argument)
 		isValue := (argument == "|" || argument == "<") && strings.HasPrefix(c.Arguments[max(0, i-1)], "-")
 		switch {
 		case argument == "-c", isShell(argument):
-			return ""
+			return afterScript(c, i)
+		case expanded.MatchString(argument) && strings.Contains(q.Words, expanded.FindString(argument)) && (utility.MatchString(q.Words) || !strings.Contains(argument, "*")):
+			return fmt.Sprintf("run the whole line of container %s with a shell, as one element: command [sh, -c, \"… %s\"], in an image that has one (now %s): only a shell replaces %s", c.Name, wording.Shorten(argument, maxCommand), c.Image, wording.Shorten(expanded.FindString(argument), maxCommand))
 		case operator.MatchString(argument) && !isValue:
 			line := wording.Shorten(strings.Join(c.Arguments[i:min(i+2, len(c.Arguments))], " "), maxCommand)
 			advice := fmt.Sprintf("run the whole line of container %s with a shell, as one element: command [sh, -c, \"… %s\"], in an image that has one (now %s): without a shell, its program gets %s as an argument", c.Name, line, c.Image, argument)
@@ -52,6 +62,19 @@ func unread(_ *Clue, c *Container) string {
 		}
 	}
 	return ""
+}
+
+// afterScript is advice on elements after the script of the shell at a position, which that does not run; "" if it may be meant so.
+func afterScript(c *Container, at int) string {
+	if at+3 >= len(c.Arguments) || c.Arguments[at+1] != "-c" || positional.MatchString(c.Arguments[at+2]) {
+		return ""
+	}
+	script, rest := c.Arguments[at+2], c.Arguments[at+3:]
+	if strings.ContainsAny(script, " \n") && !slices.ContainsFunc(rest, operator.MatchString) {
+		return ""
+	}
+	return fmt.Sprintf("give the whole line as one element after -c in command or args of container %s: its shell runs only %s, and takes %s and what follows for $0, $1 and so on",
+		c.Name, wording.Quoted(wording.Shorten(script, maxCommand)), wording.Shorten(rest[0], maxCommand))
 }
 
 // ofValue matches what errors say about a value that programs have from outside.
@@ -74,7 +97,7 @@ func undefinedReference(q *Clue, c *Container) string {
 	runsScript := slices.ContainsFunc(c.Arguments, func(argument string) bool { return argument == "-c" || isShell(argument) })
 	for _, argument := range c.Arguments {
 		m := reference.FindStringSubmatch(argument)
-		if m != nil && !runsScript && constants.MatchString(m[1]) && !anyway.MatchString(m[1]) && !strings.Contains(argument, "$"+m[0]) && c.variable(m[1]) == nil {
+		if m != nil && !runsScript && (constants.MatchString(m[1]) || strings.Contains(q.Words, m[0])) && !anyway.MatchString(m[1]) && !strings.Contains(argument, "$"+m[0]) && c.variable(m[1]) == nil {
 			return fmt.Sprintf("define variable %s in env of container %s: its command or args refer to it as $(%s), and keep that text", m[1], c.Name, m[1])
 		}
 	}

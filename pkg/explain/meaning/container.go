@@ -88,16 +88,16 @@ func (c *Container) credentials() string {
 
 // userText is the user of the container in brackets, "" if the template has none.
 func (c *Container) userText() string {
-	if c.User == "" {
-		return ""
-	}
-	return " (runAsUser " + c.User + ")"
+	return wording.InBrackets(prefixed("runAsUser ", c.User))
 }
 
 // credentialsText is credentials, or the places where there are none.
 func (c *Container) credentialsText() string {
 	return cmp.Or(c.credentials(), "container "+c.Name+" has none from a Secret in env or volumes")
 }
+
+// namespaceOption matches the option of kubectl and Helm for a namespace.
+var namespaceOption = lazyregexp.New(`(?:\s-n|--namespace)[= ]["']?([a-z0-9-]+)`)
 
 // serverAddress matches the address of a server: a URL, or a host with a port.
 var serverAddress = lazyregexp.New(`^["']?(?:\w+://\S+|[\w.-]+:\d{2,5}|[\w.@-]+:\S+\.git)$`)
@@ -263,21 +263,16 @@ func (c *Container) EndAdvice(words string) string {
 	if !strings.Contains(script, program) || program == "" {
 		program = piped.Group(script)
 	}
+	_, rest, _ := strings.Cut(script, program)
 	switch {
 	case program == "psql" && !strings.Contains(script, "ON_ERROR_STOP"):
 		return fmt.Sprintf("have psql in container %s end at its first error (psql -v ON_ERROR_STOP=1): the Job then fails when its work does", c.Name)
 	case curl != "" && !curlFails.MatchString(curl) && httpError.MatchString(words):
 		return fmt.Sprintf("have curl in container %s fail if a server answers with an error (curl --fail-with-body): the Job then fails when its work does", c.Name)
-	case program != "" && hasPipe(script, program) && !strings.Contains(script, "pipefail"):
+	case program != "" && pipe.MatchString(rest) && !strings.Contains(script, "pipefail"):
 		return fmt.Sprintf("have the script of container %s end with the exit code of %s, which its pipe drops (set -o pipefail in bash): the Job then fails when its work does", c.Name, program)
 	}
 	return ""
-}
-
-// hasPipe reports whether a script passes the output of a program to another one, whose exit code counts.
-func hasPipe(script, program string) bool {
-	_, rest, calls := strings.Cut(script, program)
-	return calls && pipe.MatchString(rest)
 }
 
 var (

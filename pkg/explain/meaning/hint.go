@@ -15,17 +15,17 @@ var (
 	// something exact: an option, a variable, or what is in quotes of code.
 	hint = lazyregexp.New(`(?:^|[:,(] ?| - )(?i:(?:please|alternatively|you (?:can|may|might|must|need to|should|have to)|to \w+(?: \w+){0,6}, (?:call|run|use|set)|to (?:fix|resolve|solve|avoid|enable|disable|ignore|override|use|update)|` +
 		`either|try|consider|make sure|ensure|did you (?:mean|forget|want)|if you (?:choose|want|wish|need|intend|trust)|if (?:[\w'-]+ ){1,8}you (?:must|need to|should|have to)|increase|decrease|reduce|lower|provide|supply|specify|grant)\b)|^(?i:hint|suggestion|tip|solution|remedy|resolution): `)
-	order = lazyregexp.New(`(?:^|[:,(] ?| - )(?i:(?:then )?(?:use|set|run|pass|add|call|enable|execute)\b)`)
-	exact = lazyregexp.New("(?:^|[\\s'\"(=])(?:--[a-z]|-[A-Z])[\\w-]+|\\b[A-Z]{2,}_[A-Z0-9_]+\\b|`[^`]*[ =][^`]*`|'[\\w./-]+ [^']+'|\"[\\w./-]+ [^\"]+\"|\\b(?:run|use|call|execute)(?:: | \\$ )|\\b[A-Z]{3,}(?: [A-Z]+)* (?:privilege|permission)s?\\b")
+	order = lazyregexp.New(`(?:^|[:,(] ?| - )(?i:(?:then |or )?(?:use|set|(?:re-?)?run|pass|add|call|enable|execute|unblock)\b)`)
+	exact = lazyregexp.New("(?:^|[\\s'`\"(=])(?:--[a-z]|-[A-Z])[\\w-]+|\\b[A-Z]{2,}_[A-Z0-9_]+\\b|\\b[A-Z]{4,} env|`[^`]*[ =][^`]*`|'[\\w./-]+ [^']+'|\"[\\w./-]+ [^\"]+\"|\\b(?:run|use|call|execute)(?:: | \\$ )|\\b[a-z]+(?:_[a-z]+){2,}\\b|\\b[A-Z]{3,}(?: [A-Z]+)* (?:privilege|permission)s?\\b")
 	// definite matches the verbs of what a reader can do at once, besides what is exact.
-	definite = lazyregexp.New(`(?i:\b(?:set|specify|provide|supply|install|enable|disable|mount|grant|upgrade|create|increas\w+|decreas\w+|reduc\w+|lower\w*|raise|remove|delete|rename)\b)`)
+	definite = lazyregexp.New(`(?i:\b(?:set|defin(?:e|ing)|specify|provide|supply|install|enable|disable|mount|grant|upgrade|create|increas\w+|decreas\w+|reduc\w+|lower\w*|raise|remove|delete|rename)\b)`)
 	// reports matches what looks like an order, and reports what failed.
 	reports = lazyregexp.New(`^\w+: .*\bfailed\b|["'` + "`" + `] ?(?:\w+ )?(?:failed|returned|exited|exit (?:status|code))\b`)
 	// labeled matches the label of advice, which needs no verb that changes something.
 	labeled = lazyregexp.New(`^(?i:hint|suggestion|solution|remedy|resolution): `)
 	// idle matches advice on reading or reporting, and deprecated what is no error yet.
 	idle = lazyregexp.New(`(?i)--?help\b|\bsudo\b|\bCASCADE\b|\bmore (?:info|detail|log)|\bfor details|\breport\b|\bbug\b|\bissues?\b|documentation|\bdocs\b|https?://|(?:stack|back) ?trace|traceback|debug|verbose|contact|support|complete log|--upgrade pip|\bnotice\b|again later|` +
-		`insights|\bto see\b|init project|disable locking|skip checks|\blogin\b|did you mean\?  |^(?:run|call|execute) \x60[^\x60]+\x60: |\bto retry\b|\bcheck (?:your|the) (?:PATH|log)`)
+		`(?:^|: )(?:has|is|are|was|did an|does)\b.*\?|insights|\bto see\b|init project|disable locking|turn validation off|skip checks|\blogin\b|did you mean\?  |^(?:run|call|execute) \x60[^\x60]+\x60: |\bto retry\b|\bcheck (?:your|the) (?:PATH|log)`)
 	deprecated = lazyregexp.New(`(?i)deprecat|FutureWarning|will be removed`)
 	// reading matches the end of a line on what to read, and nameAtEnd the name of an error there.
 	reading   = lazyregexp.New(`(?i)\bfor (?:more|further|full|detailed) (?:info|detail|help).*$|,? (?:or )?(?:see|refer to|visit)\b.*https?://\S+$`)

@@ -138,7 +138,7 @@ func (l *logLines) last() int {
 		}
 		isBetter, isWhole := l.isBetter(i, last), line.isWhole()
 		switch {
-		case l.isTitle(i, last), isWhole && !isBetter && line.isHead(l.at(last)): // The details of the error say more.
+		case line.kind == lineVague && bareName.MatchString(line.text) && last == i+1 && l.at(last).indented, isWhole && !isBetter && line.isHead(l.at(last)): // The details of the error say more.
 			return last
 		case isWhole:
 			return beneath(l, i)
@@ -167,12 +167,6 @@ func (l *logLine) isElse() bool {
 	numbers := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !strings.ContainsFunc(word, unicode.IsDigit) })
 	isHelp := len(words) >= least && len(numbers) <= 1 && l.sign() == SignUnknown
 	return l.kind == linePlain && !isHelp
-}
-
-// isTitle reports whether the line at a position is the bare name of what the indented line after it, at the position last, reports.
-func (l *logLines) isTitle(at, last int) bool {
-	line := l.at(at)
-	return line.kind == lineVague && bareName.MatchString(line.text) && last == at+1 && l.at(last).indented
 }
 
 // isBetter reports whether the line at a position says more than the one at the position last after it, or is advice that the
@@ -215,7 +209,7 @@ var (
 		`^(?:[A-Za-z]+\W+)?(?:Error (?:during [\w ]+|executing (?:process|command)\b.*)|\d+ [\w/]+ (?:could not be \w+|failed))\W*$|The requested URL returned error: \d+$|\bafter \d+ (?:attempts|tries|trials|retries)\W*(?:, exiting \S+)?$`)
 	exception = lazyregexp.New(`^[\w.]+(?:Error|Exception)$`)
 	// introduction is before the name of an exception, or the end of a statement before the error of a database, and className is that name without a message.
-	introduction = lazyregexp.New(`^(?:Exception in thread "[^"]*" |(?:Caused by:|Unhandled exception[.:]|Uncaught(?: exception)?:) ?|---> |(?:ALTER|CREATE|DROP|INSERT|UPDATE|DELETE|\)) .*;: )?`)
+	introduction = lazyregexp.New(`^(?:HTTP response body: |Exception in thread "[^"]*" |(?:Caused by:|Unhandled exception[.:]|Uncaught(?: exception)?:) ?|---> |(?:ALTER|CREATE|DROP|INSERT|UPDATE|DELETE|\)) .*;: )?`)
 	className    = lazyregexp.New(`^[\w.$]*(?:Error|Exception):?$`)
 	// unended matches the end of a text that only begins a list.
 	unended  = lazyregexp.New(`\. [A-Z][^.:]*:$`)

@@ -49,14 +49,14 @@ type lineRule struct {
 
 // lineRules have what says nothing about the cause; the rules about a tool have what it prints after each error.
 var lineRules = compiled([]lineRule{
-	{kind: lineVague, patterns: []string{`command terminated with exit code \d+$`, `error: failed to push some refs to `, `\.{3,}(?i:failed)[.!]?$`}}, // of kubectl exec, and git
-	{kind: lineAlarm, patterns: []string{`Missing (?:input|output) files\b`, `\S+ \(no such package\):$`}},                                            // of Snakemake, and apk
+	{kind: lineVague, patterns: []string{`command terminated with exit code \d+$`, `error: failed to (?:push some refs to|fetch some objects from) `, `lost connection$|error: \d+ bytes of body|fatal: (?:early EOF|fetch-pack: |index-pack failed)|All renewals failed`, `\.{3,}(?i:failed)[.!]?$`, `Failed running "`, `Failure, exiting$`, `rsync warning: some files vanished`, `CommandException: \d+ files/objects could not be`}, phrases: []string{"unable to start the sftp session", "broker transport failure"}}, // of kubectl exec, git, CockroachDB, pg_upgrade, rsync, and gsutil
+	{kind: lineAlarm, patterns: []string{`Missing (?:input|output) files\b`, `Cypress could not verify\b`, `\w+ has detected an attempt to\b`, `\S+ \(no such package\):$`}}, // of Snakemake, and apk
 	{kind: lineEmpty, patterns: []string{
 		`[^\pL\pN]*$`,          // a ruler, or a mark below a line of code
 		`\++ `,                 // a command that a shell traces
 		`std(?:err|out)=\[\]$`, // an empty output
 		`[\w ./()-]{1,60}:$|\[\d+\]:$|\w+ in file \S+, line \d+:$`, `<[A-Z_]+>$`, `On branch `,
-		`--(?: |$)`, // a comment in SQL
+		`--(?: |$)`, `"[\w.@-]+" ?: ?(?:[\[{"\d]|null|true|false)`, // a comment in SQL, and an object of JSON in several lines
 		`[A-Z][\w ]{0,20} : \d+$`,
 	}},
 	{kind: lineEmpty, patterns: []string{ // exits
@@ -77,14 +77,13 @@ var lineRules = compiled([]lineRule{
 		`on \S+ line \d+\b`, `with [\w.\["\]-]+,$`, `\d+: \w+ "[^"]*".* \{$`, `(?:>+ )?\d+ ?\| `, // code in Terraform, BuildKit, Laravel
 		`Calls: `,
 	}},
-	{kind: lineEmpty, patterns: []string{`"[\w.@-]+" ?: ?(?:[\[{"\d]|null|true|false)`}}, // an object of JSON in several lines
 	{kind: lineEmpty, patterns: []string{ // tools
 		`npm (?:ERR!|error) +(?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |Exit status|Failed at the|This is probably not|Lifecycle script|\S+@\S+ \w+:|workspace |location |path |command |$)|npm ERR!$|npm error$`,
-		`npm (?:ERR!|error) (?:  |notsup (?:Required|Actual):|npm-shrinkwrap\.json with|later to generate|node_modules/|While resolving|Found: |Could not resolve dependency:|Fix the upstream|this command with|to accept an incorrect|See /)`,
+		`npm (?:ERR!|error) (?:notarget (?:In most|a package)|(?:enoent|network|rofs|nospc)(?: (?:This is|In most|and have|'proxy'|Often|that don't|There is)|$)|To see a list|If you were|authentication token|that means|Error: command failed|  |notsup (?:Required|Actual):|npm-shrinkwrap\.json with|later to generate|node_modules/|While resolving|Found: |Could not resolve dependency:|Fix the upstream|this command with|to accept an incorrect|See /)`,
 		`DbError \{ severity`, `status code: \d+, request id: `, `Error: P\d{4}$`, `Error: (?:Could not create the Java Virtual Machine|A fatal exception has occurred\. Program will exit)\.$`, // Prisma, Java
 		`note: run with .RUST_BACKTRACE`, `thread '.*' panicked at [^']*:$`, `Execution halted`,
 		`make(?:\[\d+\])?: \*\*\* .*Error \d+`, `Tasks: TOP => `, `(?:rake|rails) aborted!`, `BUILD FAILED in `, `BUILD FAILURE$`, `FAILURE: Build failed with an exception`, `\* (?:Try|Where|What went wrong):$`, `\[ERROR\](?: (?:-> )?\[Help \d+\].*)?$`, `\[ERROR\]   mvn `,
-		`(?:DETAIL|HINT|CONTEXT|STATEMENT|LINE \d+): `, `(?:ROLLBACK|BEGIN|COMMIT|(?:CREATE|ALTER|DROP) [A-Z]+)$`, `Command was: `, // PostgreSQL
+		`(?:DETAIL|HINT|CONTEXT|STATEMENT|LINE \d+): `, `(?:ROLLBACK|BEGIN|COMMIT|(?:CREATE|ALTER|DROP) [A-Z]+)$`, `(?:pg_\w+: detail: )?(?:Command|Query) was: `, `SQLSTATE: \w{5}$`, // PostgreSQL
 		`Error Number:\d+,State:`, `ClientConnectionId:`, `# +failure +detail$`, `Line \|$`, `% Total +% Received|Dload +Upload|[<>] (?:[A-Z]+ /|HTTP/|[\w-]+: )|\* (?:upload|Connect|Trying|Closing|Mark|TLS|SSL|ALPN)`, // SQL Server, Newman, PowerShell, curl
 		`\.\. \S+ pid \d+: Test failure`, `Primary job +terminated normally`, `a non-zero exit code\.+ Per user-direction`, `\S+ detected that one or more processes exited`,
 		`NOTE: invoking MPI_ABORT`, `You may or may not see output`, `exactly when Open MPI kills`, `with errorcode \d`, `the job to be terminated\. The first process`, `Process name: \[\[`, `Exit code: +\d+$`, // nccl-tests, Open MPI
@@ -94,27 +93,27 @@ var lineRules = compiled([]lineRule{
 	}},
 	{kind: lineHint, patterns: []string{
 		`\S*[/\\]\S*$`, // a path or URL alone
-		`hint: `,       // git
+		`hint: |wget: note: |[*•] If you |The (?:error|offending line) appears to be`, // git, BusyBox, kubectl, Ansible
 		`Complete log: |(?:Output|Log|Report): +/|N: `,
 		`[^\w./]*(?:(?:info|note|ERROR)\b\W*)?(?i:for (?:more|further|full) |to (?:see|get) (?:the )?(?:full|more) )`,
 		// A colon before a flag or word, or after a path, belongs to an error, such as "read /data/x: …" of Go.
 		`[^\w./]*(?:(?:info|note|[A-Z]*ERROR)\b\W*)?(?i:re-?run|run|try|see|use|visit|get more help|learn more|read|please)(?i: .*https?://|(?: [^:]*)? --?[a-z]| [^:]*(?:\b(?:more|documentation|issues?)\b|/[^\s:]+/[^\s:]*(?:\s|$)))`,
-		`(?i)(?:\w+: )?(?:usage:|(?:see|run|try|use) .*--help)`, `\(Background on this error`, `is (?:there|the) .*\?$`, `(?i)\W*(?:\[ERROR\] )?please (?:refer|make sure|see|check|consult)\b`,
-	}, phrases: []string{"to enable traceback see", "need some help", "learn more"}},
+		`Tip: `, `Type .* for (?:usage|help|a list)`, `(?i)(?:\w+: )?(?:usage:|(?:see|run|try|use) .*--help)`, `\(Background on this error`, `is (?:there|the) .*\?$`, `(?i)\W*(?:\[ERROR\] )?please (?:refer|make sure|see|check|consult)\b`,
+	}, phrases: []string{"client-go credential plugin", "to enable traceback see", "need some help", "learn more"}},
 	{kind: lineTally, patterns: []string{
 		`[^│]*│[^│]*│`, `[^|]*\|.*\|$`, `[*•] [\w-]+: \d+$`, // a row of a table, and a part of a count
 		`FAIL\t`, `ok +\t\S+\t`, `=+ (?:ERRORS|FAILURES|short test summary info|warnings summary|.*\d (?:error|failed|passed).*) =+$`, `!+ (?:Interrupted: |stopping after ).* !+$`, `\d+ tests?, \d+ passed`, `(?:Tests|Test Suites|Snapshots|Time): +\S`, `\d+ examples?, \d+ failures?`, `Finished in \d`, `[\w ]+ Count: \d+$`, `[^.]+(?:\.[\w]+)*: ?\.{4,} ?[\d.]+$`, `➤ YN0000: `, // Go, pytest, Robot Framework, Jest, RSpec, Prisma, Artillery, Yarn
-		`\W*(?i:(?:failed |total )?(?:attempts?|tries|retries)(?: so far)?\W+\d+)\W*$`,
+		`\d+ document\(s\) restored successfully`, `\d+ renew failure`, `\W*(?i:(?:failed |total )?(?:attempts?|tries|retries)(?: so far)?\W+\d+)\W*$`,
 		`\W*\d+ (?:failed|passed|errors?|warnings?)\b.*\b\d+ (?:failed|passed|errors?|warnings?|skipped)`,
 		`(?i:INFO: elapsed time|transferred|checks|errors|elapsed time|total(?: time| size is)?|sent \d+ bytes|deleted)\b.*\d`,
 	}, phrases: []string{"errors ignored on restore", " unreachable=", " pass="}}, // pg_restore, Ansible, dbt
 	{kind: lineVague, patterns: []string{
-		`\S+: (?:line )?\d+: \[\[?: `, `Failed: \S*/\S+$`, `(?i:(?:error: )?(?:aborting\b|timed out waiting for the condition\W*$|context (?:deadline exceeded|canceled)$))`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`, `.*\[Server\] Aborting$`, `ERROR \S+\.py$`, `(?:[A-Z]+ +)?\w+ cannot (?:proceed|continue)(?:[.!]|\. Exiting.*)?$`,
-		`(?:\[\w+\] )?[\w ]+ (?:contains|has|had|with) (?:\d+ )?(?:errors?|failures?)(?:, aborting)?\W*$`, `error: could not compile `, `Error: [A-Z][a-z]+(?:[A-Z][a-z]+)+$`, `\[ERROR\] The build could not read \d+ project`, `ERROR: Could not build wheels for `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure)`,
-		`rsync error: .* \(code \d+\) at `, `> Could not resolve all `, `Execution failed for task '`, `A problem occurred \w+ing `,
+		`\S+: (?:line )?\d+: \[\[?: `, `Failed: \S*/\S+$`, `(?i:(?:error: )*(?:aborting\b|timed out waiting for the condition\W*$|context (?:deadline exceeded|canceled)$))`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`, `.*\[Server\] Aborting$`, `ERROR \S+\.py$`, `(?:[A-Z]+ +)?\w+ cannot (?:proceed|continue)(?:[.!]|\. Exiting.*)?$`,
+		`(?:\[\w+\] )?[\w ]+ (?:contains|has|had|with) (?:\d+ )?(?:errors?|failures?)(?:, aborting)?\W*$`, `error: could not compile `, `Error: [A-Z][a-z]+(?:[A-Z][a-z]+)+$`, `\[ERROR\] The build could not read \d+ project`, `ERROR: Could not build wheels for `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure|Child returned)`,
+		`Could not create service of type `, `rsync error: .* \(code \d+\) at `, `> Could not resolve all `, `Execution failed for task '`, `A problem occurred \w+ing `,
 		`[\w.:]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`, `bundler: failed to load command`, `[A-Z]\w+ (?:Error|Exception)$`, `FAILURES!$`, `.*\| FAIL \|$`,
 	}, phrases: []string{
-		"adminclient thread has exited", "see above", "see previous", "error messages above", "look above for", "see stack trace", "for the root cause", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by", "migrations canceled", "job did not complete successfully", "final block not properly padded", "refusing to execute subprocess", "resolutionimpossible",
+		"adminclient thread has exited", "java gateway process exited", "exiting due to an error", "see above", "see previous", "error messages above", "look above for", "see stack trace", "for the root cause", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by", "migrations canceled", "job did not complete successfully", "final block not properly padded", "refusing to execute subprocess", "resolutionimpossible",
 	}},
 	{kind: lineSuccess, patterns: []string{`(?i:re)?(?i:connected) after\b`}, phrases: []string{"succeeded after", "recovered after"}},
 })
@@ -130,7 +129,7 @@ var (
 	// level matches the level of a message.
 	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERRO|FATAL|CRITICAL|SEVERE|PANIC)\b`)
 	// alarm matches lines that report an error, and the elements of a list of errors.
-	alarm = lazyregexp.New(`^[*•] |^(?:\w+\.)*(?:errors?|exceptions?)\.\w+: \S|^(?:curl|wget|sed|awk|grep|xargs|jq|[bd]?ash|sh|cat|cp|mv|ln|mkdir|touch|ls|nc|ping|g?unzip|base64|ld|g?cc): \S|[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |^\S+\.rb:\d+:in \S+ .+ \([\w:]+\)$|^● |^E: |^You must |^code: \d+, message: |^remote: (?:GitLab: |You |Invalid |Access |Write |Repository |Support for |The project |Not |Permission |HTTP )|Killed +\S|^push of \S+ rejected: |^\(error\) |^\(!\) |^(?:\[[^\]]*\] )?Error \w+ing\b`)
+	alarm = lazyregexp.New(`^[*•] |^server closed the connection |^(?:\w+\.)*(?:errors?|exceptions?)\.\w+: \S|^(?:curl|wget|sed|awk|grep|xargs|jq|[bd]?ash|sh|cat|cp|mv|ln|mkdir|touch|ls|nc|ping|g?unzip|gzip|base64|ld|g?cc): \S|[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |^\S+\.rb:\d+:in \S+ .+ \([\w:]+\)$|^● |^E: |^You must |^code: \d+, message: |^remote: (?:GitLab: |You |Invalid |Access |Write |Repository |Support for |The project |Not |Permission |HTTP )|Killed +\S|^push of \S+ rejected: |^\(error\) |^\(!\) |^(?:\[[^\]]*\] )?Error \w+ing\b`)
 	// connected matches the end of a series of attempts.
 	connected = lazyregexp.New(`^(?i:re)?(?i:connected)\b`)
 	// errorWord matches the name of an error before its text, and errorWords are the words that it contains.
@@ -139,7 +138,7 @@ var (
 	// failures are phrases of errors.
 	failures = []string{
 		"is invalid", "does not exist", "doesn't exist", "not installed", "not found", "is missing", "denied", "forbidden", "failed", "failure", "refused", "unable to", "cannot", "can't",
-		"could not", "couldn't", "not permitted", "timed out", "panicked at", "(core dumped)", "is not a", "is not configured", "is not set", "is not defined", "is not supported", "is not recognized",
+		"could not", "couldn't", "not permitted", "timed out", "connection closed by remote", "panicked at", "(core dumped)", "is not a", "is not configured", "is not set", "is not defined", "is not supported", "is not recognized",
 		"mismatch", "aborting because", " but got ", " but was ", "has to be ", "not enough ",
 	}
 	// advices are phrases that say what a reader may do: they follow an error.
@@ -187,7 +186,7 @@ func readLine(raw string) *logLine {
 		line.text = strings.TrimLeft(strings.TrimSpace(text), ": ")
 	}
 	line.text = badResponse.ReplaceAllString(childOutput.ReplaceAllString(line.text, "$1$2"), "$1")
-	line.text = failedSQL.ReplaceAllString(rejectedPush.ReplaceAllString(line.text, "push of $1 rejected: $2"), "")
+	line.text = relayed.ReplaceAllString(clientError.ReplaceAllString(failedSQL.ReplaceAllString(rejectedPush.ReplaceAllString(line.text, "push of $1 rejected: $2"), ""), "$1 $2: $3"), "$1")
 	if value := quotedPair.Group(line.text); value != "" {
 		line.text = value
 		line.kind = lineAlarm
@@ -245,7 +244,7 @@ var (
 	// stamp matches a time at the beginning of a line, the container whose line Compose passes on, or the rank of a process of mpirun.
 	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[\d{4}-\d\d-\d\d, [^\]]*\] |\(node:\d+\) (?:UnhandledPromiseRejectionWarning: )?|\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\](?:\[[\w.-]+\])?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? (?:[A-Z]{3,4} \d{4} |\d{4}(?:\[[\d,]+\])?<\w+>:)?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*|\[[a-z]+\d+\]: ?|\S+:\d+:\d+ \[\d+\] (?:\S+\.\w+:\d+ )?)|^[a-z][\w.-]* +\| `)
 	// logger matches what loggers of Java, Ruby, Python and Chrome write between the time and the message.
-	logger = lazyregexp.New(`^\s*(?:[\w ]+:)?([A-Z]+)(?:: \w+\.py:\d+ - |\s+(?:(?:\d+ --- )?(?:\[[^\]]*\]\s+){1,2}[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) )|^\[(?:\d+:\d+:)?\d{4}/\d{6}\.\d+:([A-Z]+):\S+\] |^([A-Z]+) \d\d-\d\d \d\d:\d\d:\d\d \[?\S+\.py:\d+\] |^([A-Z]+) [\w.$]+\(\w+\):\d+ - |^\[([A-Z]+) *\]\[[\w.]+ *\] ?|^([A-Z]+) +\| |^\[([A-Z]+) *\] std(?:err|out) |^([A-Z]{4,}):[a-z_][\w.]*:|^\{\S+\.py:\d+\} ([A-Z]+) - |^\d{2,} (ERROR|WARN|INFO|FATAL) +|^ ?([A-Z]{4,5}) [a-z]+(?:(?:::\w+)+|(?:_[a-z]+){2,}): `)
+	logger = lazyregexp.New(`^\s*(?:[\w ]+:)?([A-Z]+)(?:: \w+\.py:\d+ - |\s+(?:(?:\d+ --- )?(?:\[[^\]]*\]\s+){1,2}[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) )|^\[(?:\d+:\d+:)?\d{4}/\d{6}\.\d+:([A-Z]+):\S+\] |^([A-Z]+) \d\d-\d\d \d\d:\d\d:\d\d \[?\S+\.py:\d+\] |^([A-Z]+) [\w.$]+\(\w+\):\d+ - |^\[([A-Z]+) *\]\[[\w.]+ *\] ?|^([A-Z]+) +\| |^([A-Z]+)/[\w-]+\] |^[\w.-]+/([A-Z]+)/[\w.]+: |^\[([A-Z]+) *\] std(?:err|out) |^([A-Z]{4,}):[a-z_][\w.]*:|^\{\S+\.py:\d+\} ([A-Z]+) - |^\d{2,} (ERROR|WARN|INFO|FATAL) +|^ ?([A-Z]{4,5}) [a-z]+(?:(?:::\w+)+|(?:_[a-z]+){2,}): `)
 	// prelude matches a level, names in brackets and places in code before a message, and levelIn the level in it.
 	prelude = lazyregexp.New(`^\s*(?:(?:\[(?:[^\]\s]*[\d.:/][^\]\s]*|main|[A-Z]{4,})\]|[A-Z]{4,}|[a-z]\w*(?:\.\w+){2,}|\S+\.(?:go|py|java|rb|js|ts|rs|cc?|cpp|php):\d+\]?)[\s:-]+){2,}`)
 	levelIn = lazyregexp.New(`\b(DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b`)
@@ -257,10 +256,13 @@ var (
 	// quotedPair matches the message in an object of JSON in several lines, or in a page of HTML.
 	quotedPair = lazyregexp.New(`^"(?:msg|message|error|reason|detail|error_description|errorMessage)" ?: ?"([^"].*)",?$|<(?:title|h1)>([45]\d\d [^<]+)<`)
 	// childOutput matches the output of a command that failed, with what reports it, badResponse a response as clients of Rancher and
-	// Longhorn write it, failedSQL what Liquibase writes after an error, and rejectedPush what git writes about a branch.
-	childOutput  = lazyregexp.New(`^.*\bexit (?:status|code) \d+:? "(\w.*?)(?:\\n|\s)*"$|^.*The promise rejected with the reason "(.*)"\.\].*`)
-	badResponse  = lazyregexp.New(`Bad response statusCode \[\d+\]\. Status \[[^\]]*\]\. Body: \[.*?message=(.*)\] from \[\S*\]`)
-	failedSQL    = lazyregexp.New(` \[Failed SQL: .*$`)
+	// Longhorn write it, failedSQL what Liquibase and PyMongo write after an error, and rejectedPush what git writes about a branch.
+	childOutput = lazyregexp.New(`^.*\bexit (?:status|code) \d+:? "(\w.*?)(?:\\n|\s)*"$|^.*The promise rejected with the reason "(.*)"\.\].*`)
+	badResponse = lazyregexp.New(`Bad response statusCode \[\d+\]\. Status \[[^\]]*\]\. Body: \[.*?message=(.*)\] from \[\S*\]`)
+	failedSQL   = lazyregexp.New(` \[Failed SQL: .*$|, full error: \{.*$`)
+	// clientError matches an error of Elasticsearch's Python client, and relayed what pg_dump, Flyway and WAL-G write before an error, with its level.
+	clientError  = lazyregexp.New(`^[\w.]*(?:Error|Exception): \w+\((\d{3}), '(\w+)', ['"](.*?)['"](?:, .*)?\)$`)
+	relayed      = lazyregexp.New(`^(?:pg_\w+: (?:detail: )?Error message from server: |Message +: |((?:ERROR|FATAL|FATAL ERROR): )\d{4}[/-]\d\d[/-]\d\d \d\d:\d\d:\d\d[.\d]* )`)
 	rejectedPush = lazyregexp.New(`^! \[(?:remote )?rejected\] +(\S+) -> \S+ \((.*)\)$`)
 	// trailing matches a message with an error after it: in an object of Ruby, or in a field of hclog or klog.
 	trailing = lazyregexp.New(`^(.*?):? (?:\{:\w+=>.*:message=>|err(?:or)?=)("(?:[^"\\]|\\.)*")`)
@@ -377,6 +379,9 @@ func partsOf(fields map[string]any) map[string]string {
 				parts["level"], parts["code of HTTP"] = errorLevels[0], strconv.Itoa(int(value))
 			}
 		case map[string]any:
+			if causes, is := value["root_cause"].([]any); is && len(causes) > 0 { // Elasticsearch
+				value, _ = causes[0].(map[string]any)
+			}
 			record := partsOf(value)
 			message, level := cmp.Or(record["msg"], record["message"], wording.Join(": ", record["type"], record["reason"])), cmp.Or(record["level"], record["severity"], record["error_severity"])
 			switch {

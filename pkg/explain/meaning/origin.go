@@ -74,7 +74,9 @@ func (c *Container) isValue(word string) bool {
 func inArgument(c *Container, i int, word string) (place string, isWhole bool) {
 	argument := c.Arguments[i]
 	before, after, found := strings.Cut(argument, word)
-	if !found || endsInWord(before) || startsWithWord(after) || isPrinted(before, after) {
+	command, rest := before[strings.LastIndexAny(before, "\n;&")+1:], strings.SplitN(after, "\n", 2)[0]
+	isPrinted := printing.MatchString(command) && !strings.Contains(rest, "|") // By the script itself; another program may get it.
+	if !found || endsInWord(before) || startsWithWord(after) || isPrinted {
 		return "", false
 	}
 	place, option, part := c.inArguments(), "", before
@@ -90,13 +92,6 @@ func inArgument(c *Container, i int, word string) (place string, isWhole bool) {
 		option = ""
 	}
 	return wording.Join(" in ", option, place), part == "" && (after == "" || strings.ContainsAny(after[:1], " \n\"'"))
-}
-
-// isPrinted reports whether a script prints a word itself, given what is before and after it: then, the error may be its own words.
-func isPrinted(before, after string) bool {
-	command := before[strings.LastIndexAny(before, "\n;&")+1:]
-	rest, _, _ := strings.Cut(after, "\n")
-	return printing.MatchString(command) && !strings.Contains(rest, "|") // Another program may get it.
 }
 
 // hasArgument reports whether the command or an argument is this word, or has it as an option or in a script.
@@ -183,7 +178,7 @@ func namedWord(q *Clue, c *Container) string {
 	word, place, _ := q.origin(c)
 	_, from := q.split()
 	for _, line := range from {
-		if found, at, isWhole := (&Clue{Words: line}).origin(c); place == "" && isWhole {
+		if found, at, isWhole := (&Clue{Words: line}).origin(c); place == "" && isWhole && readLine(line).kind != lineVague {
 			word, place = found, at
 		}
 	}

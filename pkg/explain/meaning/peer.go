@@ -55,16 +55,16 @@ var products = []struct {
 	words, places *lazyregexp.Regexp
 }{
 	{"ClickHouse", true, lazyregexp.New(`(?i)clickhouse|\bDB::Exception`), lazyregexp.New(`(?i)clickhouse`)},
-	{"PostgreSQL", false, lazyregexp.New(`(?i)postgres|psycopg|\bpsql\b|PSQLException|\bPG::|\bpg_|\bpgx|npgsql`), lazyregexp.New(`(?i)postgres|(?:^|[^a-z])(?:pg|db)|database|datasource`)},
-	{"MySQL", false, lazyregexp.New(`(?i)mysql|mariadb|\bERROR \d{4} \(|\bError \d{4} \(\w{5}\)`), lazyregexp.New(`(?i)mysql|mariadb|(?:^|[^a-z])db|database|datasource`)},
+	{"PostgreSQL", false, lazyregexp.New(`(?i)postgres|psycopg|\bpsql\b|PSQLException|\bPG::|\bpg_|\bpgx|npgsql|\b(?:ERROR|FATAL|PANIC):  |\bpq: `), lazyregexp.New(`(?i)postgres|(?:^|[^a-z])(?:pg|db)|database|datasource`)},
+	{"MySQL", false, lazyregexp.New(`(?i)mysql|mariadb|\bERROR \d{4} \(|\bGot error: \d{4}|\bError \d{4} \(\w{5}\)`), lazyregexp.New(`(?i)mysql|mariadb|(?:^|[^a-z])db|database|datasource`)},
 	{"SQL Server", false, lazyregexp.New(`(?i)SqlClient|SQL Server|mssql`), lazyregexp.New(`(?i)sql|(?:^|[^a-z])db|database|connectionstring`)},
 	{"Oracle", false, lazyregexp.New(`\bORA-\d{5}`), lazyregexp.New(`(?i)oracle|(?:^|[^a-z])(?:ora|db)|database|datasource`)},
 	{"MongoDB", false, lazyregexp.New(`(?i)mongo`), lazyregexp.New(`(?i)mongo`)},
-	{"Redis", false, lazyregexp.New(`(?i)redis|\bCLUSTERDOWN\b`), lazyregexp.New(`(?i)redis|valkey`)},
-	{"Elasticsearch", true, lazyregexp.New(`(?i)elasticsearch|opensearch|master_not_discovered`), lazyregexp.New(`(?i)elastic|opensearch|(?:^|_)ES(?:_|$)`)},
-	{"Kafka", false, lazyregexp.New(`(?i)kafka`), lazyregexp.New(`(?i)kafka|broker|bootstrap`)},
-	{"RabbitMQ", false, lazyregexp.New(`(?i)rabbit|\bamqp`), lazyregexp.New(`(?i)rabbit|amqp`)},
-	{"Cassandra", false, lazyregexp.New(`(?i)cassandra|\bcql\b|scylla`), lazyregexp.New(`(?i)cassandra|scylla`)},
+	{"Redis", false, lazyregexp.New(`(?i)redis|\bCLUSTERDOWN\b|\(error\) `), lazyregexp.New(`(?i)redis|valkey`)},
+	{"Elasticsearch", true, lazyregexp.New(`(?i)elasticsearch|opensearch|master_not_discovered|_exception: `), lazyregexp.New(`(?i)elastic|opensearch|(?:^|_)ES(?:_|$)`)},
+	{"Kafka", false, lazyregexp.New(`(?i)kafka|^Error while executing \w+ command`), lazyregexp.New(`(?i)kafka|broker|bootstrap`)},
+	{"RabbitMQ", false, lazyregexp.New(`(?i)rabbit|\bamqp|PRECONDITION_FAILED|NOT_FOUND - no|ACCESS_REFUSED`), lazyregexp.New(`(?i)rabbit|amqp`)},
+	{"Cassandra", false, lazyregexp.New(`(?i)cassandra|\bcql\b|scylla|\bcode=2\d00`), lazyregexp.New(`(?i)cassandra|scylla`)},
 	{"Keycloak", true, lazyregexp.New(`(?i)keycloak|\bd\.a\.k\.`), lazyregexp.New(`(?i)keycloak`)},
 	{"Vault", true, lazyregexp.New(`(?i)vault`), lazyregexp.New(`(?i)vault`)},
 	{"etcd", false, lazyregexp.New(`\betcdserver\b`), lazyregexp.New(`(?i)etcd`)},
@@ -92,11 +92,6 @@ var (
 // hostIn returns the server of the first URL in a text that has one, "" without any.
 func hostIn(text string) string { return urlServer.Group(noServerURL.ReplaceAllString(text, "")) }
 
-// namesHost reports whether the value of an option is the host of a server.
-func namesHost(option, value string) bool {
-	return hostOption.MatchString(option) && hostName.MatchString(value) && !noPeer.MatchString(option) && !noName.MatchString(value)
-}
-
 // peers returns the servers that the pod template names for a container, outside of its pod.
 func (c *Container) peers() (all []peer) {
 	add := func(host, place string) {
@@ -123,7 +118,7 @@ func (c *Container) peers() (all []peer) {
 		if !isOne && i > 0 {
 			option, value = c.Arguments[i-1], argument
 		}
-		if add(hostAndPort.Group(value), arguments); namesHost(option, value) {
+		if add(hostAndPort.Group(value), arguments); hostOption.MatchString(option) && hostName.MatchString(value) && !noPeer.MatchString(option) && !noName.MatchString(value) {
 			add(value, arguments)
 		}
 	}
@@ -250,11 +245,14 @@ func hasWord(text, word string) bool {
 
 // serverError matches the errors with which servers answer, in the words of their clients.
 var serverError = lazyregexp.New(`\bDB::Exception\b|\bSQLSTATE\b|\bP?SQL\w*(?:Exception|Error)\b|\bSqlException\b|\bPG::\w+|\bpsycopg\d?\.|\bOperationalError\b|\bDatabase(?:Error|Exception)\b|\bServerError\b|` +
-	`\[PostgreSQL error\]|\bORA-\d{5}|\bERROR \d{4} \(|\bError \d{4} \(\w{5}\)|\bMongo\w*Error\b|\bCLUSTERDOWN\b|\betcdserver\b|\bXMinio\w+|\bmaster_not_discovered|\bcode: \d{2,4}, message: `)
+	`\[PostgreSQL error\]|\b(?:ERROR|FATAL|PANIC):  |\bpq: |\bORA-\d{5}|\bERROR \d{4} \(|\bError \d{4} \(\w{5}\)|\bGot error: \d{4}|\bMongo\w*Error\b|\bQueryFailedError\b|\bsyntax error at or near|\berror in your SQL syntax|no viable alternative at input|\bSequelizeDatabaseError\b|\((?:SQLSTATE )?42\w{3}\)|\bservererrors\.|\bCLUSTERDOWN\b|\(error\) [A-Z]{3,}|\bRe(?:sponse|ply)Error: \w|\betcdserver\b|\bXMinio\w+|\bmaster_not_discovered|\bcode: \d{2,4}, message: |` +
+	"\\bPRECONDITION_FAILED\\b|\\bErrors?(?: from server:)? code=2\\d00\\b|\\.cql:\\d+:\\w+: |\\bkafka\\.common\\.errors\\.(?:Invalid|Policy|Unsupported)\\w+Exception: |^Error while executing \\w+ command ?: |\\b\\d{3} [a-z]+(?:_[a-z]+)+_exception: ")
 
-// ofFile matches errors of a database in a file, which has no server, and isOutside words about another program.
+// ofFile matches errors of a database in a file, which has no server, isOutside words about another program, and ofItself what servers say about
+// their own state; other answers are about what a program asks of them.
 var (
-	ofFile    = lazyregexp.New(`(?i)sqlite|database is locked|unable to open database file|readonly database`)
+	ofItself  = lazyregexp.New(`(?i)memory|\bdis[ck]|\bspace\b|input/output|corrupt|internal|time(?:d ?)?out|starting|shut(?:ting)? ?down|recover|crash|unavailable|not available|read-?only|\breplicas?\b|zookeeper|coordination|keeper|too many parts|broken|invalid page|missing chunk|checkpoint|no leader|\blocked\b|deadlock|lock wait|cluster|quorum|(?:could not|unable to) (?:open|read|write|access|extend|fsync|load) |closed|terminat|\blost\b|etcdserver|raft|abort|interrupt|not ready|connecting|connection (?:was|to|tries)|\bWAL\b|lost|maximum|limit|XMinio|unknown (?:error|exception)|std::|cache lookup`)
+	ofFile    = lazyregexp.New(`(?i)sqlite|database (?:table )?is locked|unable to open database file|readonly database`)
 	isOutside = lazyregexp.New(`(?i)\b(?:server|response|respond\w*|answer\w*|reply|replied|connect\w*|request|retr(?:y|ies)|fetch\w*|download\w*|upload\w*|unavailable|unreachable)\b`)
 )
 
@@ -262,19 +260,58 @@ var (
 func failedServer(q *Clue, c *Container) Remedy {
 	found, named := q.server(c)
 	code, _ := q.status()
-	answers, silent := serverError.MatchString(q.Words) && !ofFile.MatchString(q.Words), noServer.MatchString(q.Words)
+	answer := q.Words[len(beforeAnswer.FindString(q.Words)):]
+	answers, silent := serverError.MatchString(q.Words) && !ofFile.MatchString(q.Words), noServer.MatchString(answer)
 	switch {
 	case answers && silent:
 		return found.remedy(found.check(", or give the program more time for it, by its own option"))
 	case strings.HasPrefix(code, "5") && !answers && (status.MatchString(q.Words) || isOutside.MatchString(q.Words)):
 		found = q.webServer(c)
 		return found.remedy(wording.Insert(ofServer, "{server}", found.name()))
+	case answers && q.ownAdvice(c).isExact: // It says more than what follows.
+		return Remedy{}
+	case answers && !ofItself.MatchString(answer):
+		return q.refused(&found, c)
 	case answers:
 		return found.remedy(wording.Insert(ofServer, "{server}", found.name()))
 	case found.host != "" && (silent || named && isOutside.MatchString(q.Words)):
 		return found.remedy(found.check(""))
 	}
 	return Remedy{}
+}
+
+var (
+	// lineOfSQL matches a line of a file with statements, as clients name it, and stdinLine one of their input, which fromFile matches.
+	lineOfSQL = lazyregexp.New(`(/\S+\.(?:sql|cql|psql|ddl)):(\d+):`)
+	stdinLine = lazyregexp.New(`\bat line (\d+)\b`)
+	fromFile  = lazyregexp.New(`< ?(/\S+)`)
+	// beforeAnswer matches what a client writes before the answer of PostgreSQL, noConnection an answer to a login, and inCommand an option with a statement.
+	beforeAnswer = lazyregexp.New(`^.*\b(?:ERROR|FATAL): `)
+	noConnection = lazyregexp.New(`\bFATAL: |startup parameter|\bORA-(?:12|28)\d{3}|Cannot open database`)
+	inCommand    = lazyregexp.New(`(?:^| )(?:-[ceqQ]|--(?:eval|query|command|execute))[ =]`)
+	// requests are what programs send to servers that have no statements.
+	requests = map[string]string{"MongoDB": "command", "Redis": "command", "Elasticsearch": "request", "Kafka": "request", "RabbitMQ": "request", "etcd": "request", "MinIO": "request"}
+)
+
+// refused is advice on what a server does not accept: a statement, with the place that the error or the log has, or a connection.
+func (q *Clue) refused(of *peer, c *Container) Remedy {
+	what, file, line := "the "+cmp.Or(requests[of.product], "statement")+prefixed(" of ", q.Step), fromFile.Group(strings.Join(c.Arguments, " ")), stdinLine.Group(q.Words)
+	if m := lineOfSQL.FindStringSubmatch(q.Words); m != nil {
+		file, line = m[1], m[2]
+	}
+	in, inArguments := mountOf(file, c.Mounts), ""
+	if inCommand.MatchString(strings.Join(c.commands(), "\n")) {
+		inArguments = c.inArguments()
+	}
+	switch {
+	case noConnection.MatchString(q.Words):
+		return of.remedy("have " + of.name() + " accept the connection, or correct the database, the user or the options with which the program connects: " + cmp.Or(c.connection(), c.addresses(), c.argumentsText()))
+	case file != "" && line != "":
+		what = "line " + line + " of " + file + wording.InBrackets(in.place(*c))
+	default:
+		what += ", which comes from " + cmp.Or(c.fixedMounts(), inArguments, "image "+c.Image) + ","
+	}
+	return Remedy{Text: "correct " + what + " for the version and the data of " + of.name() + ", which does not accept it", Elsewhere: in != nil, OfTemplate: in == nil}
 }
 
 // remedy returns advice about the server.

@@ -60,6 +60,11 @@ const (
 	ErrorOutOfGPUMemory     ErrorKind = "OutOfGPUMemory"  // the program could not allocate GPU memory
 	ErrorNoGPU              ErrorKind = "NoGPU"           // the program found no GPU that it can use
 	ErrorCollective         ErrorKind = "Collective"      // the program lost contact with the other workers
+	ErrorBus                ErrorKind = "BusError"        // a program was ended by SIGBUS
+	ErrorOtherRoot          ErrorKind = "OtherRoot"       // chroot or nsenter does not find a command in the file system that it changes to
+	ErrorLibraryVersion     ErrorKind = "LibraryVersion"  // the program needs a newer C library, or one of C++; the subject has its version, and the program if it is known
+	ErrorClientVersion      ErrorKind = "ClientVersion"   // the server has another version; the subject has that, the program, and its version
+	ErrorModelMissing       ErrorKind = "ModelMissing"    // Hugging Face has no model or data set of a name, or does not show it to the program: it answers alike
 )
 
 // KnownError is an error with a known meaning, reported by a program, a shell, a container runtime or the kubelet. It is
@@ -107,7 +112,7 @@ type errorRow struct {
 
 // errorPattern matches a line that reports a KnownError.
 type errorPattern struct {
-	// hint is contained in the lower-case form of each matching line, so that most lines need no regular expression.
+	// hint has texts, separated by a bar, of which the lower-case form of each matching line has one, so that most lines need no regular expression.
 	hint string
 	// line has groups for the subject; the matching ones are joined with a colon.
 	line *lazyregexp.Regexp
@@ -134,18 +139,19 @@ var startErrors = []errorRow{
 	{
 		kind: ErrorCommandNotFound,
 		patterns: []errorPattern{
-			{"executable file", lazyregexp.New("(?i)exec: \\\\*\"([^\"\\\\]+)\\\\*\": executable file not found|executable file `([^`]+)` not found"), nil},
-			{"no such file", lazyregexp.New(`(?i)\bexec: \\*"([^"\\]+)\\*": (?:stat .+: )?no such file or directory`), nil},
+			{"executable file", lazyregexp.New("(?i)exec: \\\\*\"([^\"\\\\]+)\\\\*\": executable file not found|executable file `([^`]+)` not found|unable to find the specified executable file"), nil},
+			{"no such file", lazyregexp.New(`(?i)\bexec: \\*"([^"\\]+)\\*": (?:stat .+: )?no such file or directory|cannot run program "([^"]+)".*: error=2,`), nil},
 			{"command not found", lazyregexp.New(`(?i)\bcommand not found: (\S+)`), nil}, // zsh, Bundler
 			{"command not found", lazyregexp.New(`(?i)([^\s:]+): command not found`), nil},
 			{"not found", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): not found$`), shell},
 			{"bad interpreter", lazyregexp.New(`(?i)([^\s:]+): bad interpreter: no such file`), shell},
-			{"no such file", lazyregexp.New(`(?i)\benv: (?:can't execute )?['‘"]?([^\s'’":]+)['’"]?: no such file`), shell},
+			{"no such file", lazyregexp.New(`(?i)\b(?:env|timeout|nohup|nice|xargs|tini|gosu|su-exec): (?:can't execute |failed to run command )?['‘"]?([^\s'’":]+)['’"]?: no such file`), shell},
 			{"no such file", lazyregexp.New(`(?i)^\S*sh: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): no such file`), shell},
 			{"not found", lazyregexp.New(`(?:^|[\s'"‘])((?:/[\w.-]+)*/s?bin/[\w.+-]+)['"’]? (?:is |was )?not found\.?$`), nil},
 			{"open", lazyregexp.New(`(?i)\b(?:can't|cannot) open (?:file )?['‘"]?([^\s'’":]+)['’"]?: (?:\[errno 2\] )?no such file`), []int32{2, 127}},
 		},
-		yieldsTo: []ErrorKind{ErrorAppArmorParser}, // It is a program of the node.
+		answer:   lazyregexp.New(`^Executable: +(\S+)`), // of Open MPI
+		yieldsTo: []ErrorKind{ErrorAppArmorParser},      // It is a program of the node.
 		brief:    "command not found",
 		describe: notFoundText,
 		advise:   notFoundAdvice,
@@ -153,9 +159,8 @@ var startErrors = []errorRow{
 	{
 		kind: ErrorInterpreterMissing,
 		patterns: []errorPattern{
-			{"no such file", lazyregexp.New(`(?i)\bexec user process caused:? "?no such file or directory`), nil},
+			{"no such file", lazyregexp.New(`(?i:\bexec user process caused:? "?no such file or directory)|(?i:\bexec (/\S+) failed: no such file or directory)`), nil},
 			{"no such file", lazyregexp.New("(?i)\\bexec(?: container process)?(?: \\(missing dynamic library\\?\\))? [`\"]?(/[^\\s:`\"]+)[`\"]?: no such file or directory"), nil},
-			{"no such file", lazyregexp.New(`(?i)\bexec (/\S+) failed: no such file or directory`), nil},
 		},
 		brief:  "interpreter not found",
 		text:   "{%s, or the loader or interpreter that it needs, does not exist in the container|it cannot be run: the interpreter of its script (as with CRLF line ends) or the loader of its program is missing}",
@@ -244,11 +249,14 @@ func (e *KnownError) Text() string {
 	if r.describe != nil {
 		return r.describe(wording.Shorten(e.Subject, maxDetail))
 	}
-	server := "a server"
+	server, named := "a server", *e
 	if e.APIServer {
 		server = "the API server"
 	}
-	return e.fill(wording.Insert(r.text, "{server}", server))
+	if e.APIServer && address.MatchString(e.Subject) && !ownPod.MatchString(e.Subject) {
+		named.Subject = server + " (" + e.Subject + ")"
+	}
+	return named.fill(wording.Insert(r.text, "{server}", server))
 }
 
 // namedObject matches the database or role that does not exist, which a variable or an argument may name.

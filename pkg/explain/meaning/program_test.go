@@ -241,7 +241,7 @@ func TestAdviceOnAnErrorNamesWhatToChange(t *testing.T) {
 func TestAnAddressHasTheHostThatTheMessageNames(t *testing.T) {
 	for line, want := range map[string]string{
 		`Get "https://registry.images.svc:5000/": dial tcp 172.30.35.22:5000: i/o timeout`:                   "registry.images.svc:5000 (172.30.35.22) did not answer in time",
-		`Get "https://example.com/x": proxyconnect tcp: dial tcp 10.1.1.1:3128: connect: connection refused`: "connection refused by 10.1.1.1:3128",
+		`Get "https://example.com/x": proxyconnect tcp: dial tcp 10.1.1.1:3128: connect: connection refused`: "connection refused by 10.1.1.1:3128 (its proxy)",
 		`Get "https://10.0.0.7:443/x": dial tcp 10.0.0.7:443: i/o timeout`:                                   "10.0.0.7:443 did not answer in time",
 		`Get "https://api.prod/x": dial tcp 10.0.0.7:443: connect: no route to host`:                         "there is no route to api.prod (10.0.0.7:443)",
 		`dial tcp 10.0.0.7:443: connect: connection refused`:                                                 "connection refused by 10.0.0.7:443",

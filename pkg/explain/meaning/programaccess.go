@@ -27,7 +27,7 @@ type Access struct {
 }
 
 // denied matches the message of the API server, with its quotes escaped or removed, and that of releases before 1.12.
-var denied = lazyregexp.New(`User \\?"?([^\s"\\]+)\\?"? cannot ([a-z]+) (?:resource \\?"?([-.a-z0-9]+)(/[a-z]+)?\\?"? in API group \\?"?([-.a-z0-9]*?)\\?"?|([-.a-z0-9]+)(/[a-z]+)?)(?: in the namespace \\?"?([-a-z0-9]+)| at the cluster scope|$)`)
+var denied = lazyregexp.New(`User \\*"?([^\s"\\]+)\\*"? cannot ([a-z]+) (?:resource \\*"?([-.a-z0-9]+)(/[a-z]+)?\\*"? in API group \\*"?([-.a-z0-9]*?)\\*"?|([-.a-z0-9]+)(/[a-z]+)?)(?: in the namespace \\*"?([-a-z0-9]+)| at the cluster scope|$)`)
 
 var (
 	// granting matches the message of the API server about a role with rights that its creator does not have.
@@ -187,13 +187,9 @@ func authenticationAdvice(e *KnownError, c Container) string {
 		text = "check the password, key or token of the program in " + named
 	}
 	switch {
-	case strings.Contains(c.Image, "kaniko"):
-		return fmt.Sprintf("give kaniko credentials for the registry: mount a Secret of type kubernetes.io/dockerconfigjson in container %s, with its key as /kaniko/.docker/config.json", c.Name)
 	case noPassword.MatchString(e.Subject):
-		if named := c.credentials(); named != "" {
-			return "give the program the password of its database user: check whether " + named + " has it, and whether that is where the program looks for it"
-		}
-		return fmt.Sprintf("give container %s the password of its database user: a variable in env from a Secret, or the configuration that the program reads%s", c.Name, wording.InBrackets(c.fixedMounts()))
+		from := fmt.Sprintf("container %s needs it as a variable in env from a Secret, or in the configuration that the program reads%s", c.Name, wording.InBrackets(c.fixedMounts()))
+		return "give the program the password of its database user: " + cmp.Or(prefixed("check whether the program looks for it where it has it from, ", c.credentials()), from)
 	case strings.HasPrefix(e.Subject, "Access denied for user"):
 		text = "check whether the user is the one that the program should use, then its password" + wording.InBrackets(c.credentials()) + "; a database keeps the password that it was created with"
 	case strings.Contains(strings.ToLower(e.Subject), "for user"):
@@ -239,7 +235,7 @@ func readUnauthorized(e *KnownError, line string) {
 	if text := readLine(line).text; e.Subject == "" && strings.HasSuffix(text, onlyUnauthorized) {
 		e.Subject = lastWords(text)
 	}
-	e.Subject = strings.TrimRight(e.Subject, ":")
+	e.Subject = strings.TrimRight(strings.Replace(e.Subject, "client to provide credentials", notLoggedIn, 1), ":")
 	if m := cloudCall.FindStringSubmatch(line); m != nil {
 		e.Subject = wording.Join(": ", wording.Join(" to ", m[1], m[2]), cmp.Or(m[4], "a request")+" fails with "+m[3])
 	}
@@ -254,30 +250,16 @@ var accessErrors = []errorRow{
 		kind:     ErrorAuthentication,
 		yieldsTo: []ErrorKind{ErrorForbidden, ErrorModelMissing},
 		patterns: []errorPattern{
-			{"authentication failed", lazyregexp.New(`(?i)(password authentication failed for user (?:\\*"[^"\\]+\\*"|\w[\w.-]*))|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.`), nil},
-			{"authentication failed", lazyregexp.New(`((?:\w+: )?[Aa]uthentication failed: password is incorrect)|((?:Peer|Ident|LDAP|PAM|GSSAPI) authentication failed for user \\*"[^"\\]+\\*")|\b535\b.*(authentication failed)`), nil},
-			{"aadsts", lazyregexp.New(`AADSTS\d+: ([^.]+)`), nil}, // Entra ID
+			{"authentication failed", lazyregexp.New(`(?i)(password authentication failed for user (?:\\*"[^"\\]+\\*"|\w[\w.-]*))|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.|(?-i:((?:\w+: )?[Aa]uthentication failed: password is incorrect)|((?:Peer|Ident|LDAP|PAM|GSSAPI) authentication failed for user \\*"[^"\\]+\\*")|\b535\b.*(authentication failed))`), nil},
+			{"", lazyregexp.New(`AADSTS\d+: ([^.]+)|(Login failed for user '[^']*')|([Ii]ncorrect username or password)|ORA-01017: (invalid username/password)|\bNOAUTH Authentication required\b|(Login was refused using authentication mechanism \w+)|(command \w+ requires authentication)|(Server failed to authenticate the request)|\*\*\* (Access refused)|\bcode = Unauthenticated\b(?: desc = (\w+ [^"]+))?|(The (?:AWS )?Access Key Id you provided does not exist in our records)|(wrong password or no key found)|(client to provide credentials)|(Incorrect API key provided)|(?i:\b(login incorrect)\b)|\bWRONGPASS\b|(could not read (?:Username|Password) for '[^']+')|((?i:the )?request signature we calculated does not match the signature you provided)`), nil},
 			{"authentication failure", lazyregexp.New(`(?i)\bauthentication failure\b`), nil},
 			{"access denied for user", lazyregexp.New(`(Access denied for user '[^']*'(?:@'[^']*')?(?: \(using password: NO\))?)`), nil},
 			{"password", lazyregexp.New(`(?:fe_sendauth: )?(no password supplied|client password must be a string|empty password returned by client)`), nil},
-			{"login failed", lazyregexp.New(`(Login failed for user '[^']*')`), nil},
-			{"incorrect username", lazyregexp.New(`([Ii]ncorrect username or password)`), nil},
-			{"ora-01017", lazyregexp.New(`ORA-01017: (invalid username/password)`), nil},
-			{"noauth", lazyregexp.New(`\bNOAUTH Authentication required\b`), nil},
-			{"unauthenticated", lazyregexp.New(`\bcode = Unauthenticated\b(?: desc = (\w+ [^"]+))?`), nil},
 			{"an error occurred (", cloudCall, nil},
-			{"our records", lazyregexp.New(`(The (?:AWS )?Access Key Id you provided does not exist in our records)`), nil},
-			{"password or no key", lazyregexp.New(`(wrong password or no key found)`), nil},
 			{"invalid ", lazyregexp.New(`(?i)\b(invalid (?:user(?:name)? or password|user credentials|credentials|access token|api key|client secret provided))\b`), nil},
-			{"credentials", lazyregexp.New("((?i:provided )?(?i:database )?credentials (?:for `[^`]+` )?are (?:not valid|invalid|incorrect))"), nil},
-			{"api key provided", lazyregexp.New(`(Incorrect API key provided)`), nil},
-			{"bad credentials", lazyregexp.New(`(?i)\b(bad credentials)\b`), nil},
-			{"login incorrect", lazyregexp.New(`(?i)\b(login incorrect)\b`), nil},
-			{"wrongpass", lazyregexp.New(`\bWRONGPASS\b`), nil},
-			{"fatal: could not read", lazyregexp.New(`(could not read (?:Username|Password) for '[^']+')`), nil},
+			{"credentials", lazyregexp.New("\\b((?i)bad credentials)\\b|((?i:provided )?(?i:database )?credentials (?:for `[^`]+` )?are (?:not valid|invalid|incorrect))"), nil},
 			{"401", lazyregexp.New(`(?i)\b401\b.*\bunauthorized(?: for url: (\S+))?|returned error: 401\b`), nil},
 			{"unauthorized", lazyregexp.New(`: Unauthorized$|"(?:err|error)": ?"(?:[^"]*: )?Unauthorized"|(logged in to the server) \(Unauthorized\)|(?i:unauthorized: authentication required)`), nil},
-			{"signature we calculated", lazyregexp.New(`((?i:the )?request signature we calculated does not match the signature you provided)`), nil},
 			{"token ", lazyregexp.New(`(?i)(?:^|[:'] ?)((?:the )?token (?:has |is )?(?:been )?(?:expired|revoked)(?: or revoked)?)\b`), nil},
 		},
 		read:     readUnauthorized,
@@ -333,10 +315,7 @@ var accessErrors = []errorRow{
 	{
 		kind: ErrorNoCredentials,
 		patterns: []errorPattern{
-			{"credential", lazyregexp.New(`(?i)unable to (?:locate credentials|load credentials from any)|default credentials(?: were not found|\. See)|no valid credential sources|failed to refresh cached credentials|DefaultAzureCredential failed`), nil},
-			{"active account", lazyregexp.New(`do not currently have an active account selected`), nil},
-			{"az login", lazyregexp.New(`Please run 'az login'`), nil},
-			{"anonymous caller", lazyregexp.New(`(Anonymous caller does not have \S+ access)`), nil},
+			{"", lazyregexp.New(`(?i:(?:unable to|could not) (?:locate credentials|load aws credentials|load credentials from any)|default credentials(?: were not found|\. See)|no valid credential sources|failed to refresh cached credentials|DefaultAzureCredential failed)|do not currently have an active account selected|no SAS token or OAuth token is present|Please run 'az login'|Failed to connect to MSI|(Anonymous caller does not have \S+ access)`), nil},
 		},
 		brief: "no credentials",
 		text:  "it {sends no credentials to its cloud: %s|found no credentials for its cloud}",
@@ -356,24 +335,15 @@ var accessErrors = []errorRow{
 		patterns: []errorPattern{
 			{" cannot ", denied, nil},
 			{"attempting to grant", granting, nil},
-			{"permission ", lazyregexp.New(`Permission ([a-z]+(?:\.\w+)+) denied on (?:\w+ )?[^\s(]+`), nil},
-			{"getaccesstoken", lazyregexp.New(`Permission '(iam\.serviceAccounts\.getAccessToken)' denied`), nil},
-			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)|(\w+ request failed with 403(?:: Forbidden| \(Forbidden\)))`), nil},
+			{"permission ", lazyregexp.New(`Permission '(iam\.serviceAccounts\.getAccessToken)' denied|Permission ([a-z]+(?:\.\w+)+) denied on (?:\w+ )?[^\s(]+`), nil},
+			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)|(\w+ request failed with 403(?:: Forbidden| \(Forbidden\)))|(?i:(?:error|exception|failed|could not|cannot)\b.*\b(403 Forbidden))|(403 Insufficient Permission)`), nil},
 			{"not authorized ", lazyregexp.New(`(not authorized (?:on \S+ to execute command(?: \{ \w+)?|for \w+ on [\w.$-]+))`), nil},
-			{"to database", lazyregexp.New(`(Access denied for user '[^']*'@'[^']*' to database '[^']*')`), nil},
-			{"authorized to perform", performs, nil},
-			{"403 forbidden", lazyregexp.New(`(?i)(?:error|exception|failed|could not|cannot)\b.*\b(403 Forbidden)`), nil},
-			{"required permissions", lazyregexp.New(`(You do not have the required permissions needed to perform this operation)`), nil},
+			{"to database|required permissions|to perform action|unauthorized to access|requested access to|api error accessdenied", lazyregexp.New(`(Access denied for user '[^']*'@'[^']*' to database '[^']*')|(You do not have the required permissions needed to perform this operation)|does not have authorization to perform action '([^']+)'|(unauthorized to access repository: \S+, action: \w+)|(requested access to the resource is denied)|operation error \w+: (\w+), .*\bapi error AccessDenied`), nil},
+			{"per", performs, nil},
 			{"does not have ", performs, nil},
-			{"permission(s) for", performs, nil},
 			{"code: 403. errors:", lazyregexp.New(`^(Code: 403)\. Errors:$|\bCode: 403\. Errors:(?: \* \d+ errors? occurred:)? \* (permission denied)`), nil}, // Vault
-			{"to perform action", lazyregexp.New(`does not have authorization to perform action '([^']+)'`), nil},
 			{"an error occurred (", lazyregexp.New(`An error occurred \((?:AccessDenied|AccessDeniedException|403)\) when calling the (\w+) operation`), nil},
-			{"unauthorized to access", lazyregexp.New(`(unauthorized to access repository: \S+, action: \w+)`), nil},
 			{"access denied", lazyregexp.New(`((?i:unable|failed) to [^:\\]+?)(?:: [\w.]+)?[:.] Access Denied|\b(\w+ \w+ (?:at|to|from) \S+) failed: .*Access Denied`), nil},
-			{"insufficient permission", lazyregexp.New(`(403 Insufficient Permission)`), nil},
-			{"requested access to", lazyregexp.New(`(requested access to the resource is denied)`), nil},
-			{"api error accessdenied", lazyregexp.New(`operation error \w+: (\w+), .*\bapi error AccessDenied`), nil},
 			{"access denied", lazyregexp.New(`(AccessDenied: Access Denied)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorNoCredentials},
@@ -383,23 +353,25 @@ var accessErrors = []errorRow{
 		advise:   forbiddenAdvice,
 	},
 	{
-		kind:     ErrorRefused,
-		patterns: []errorPattern{{" is forbidden: ", lazyregexp.New(`\b([a-z.]+ \\*"[^"\\]+\\*" is forbidden: (?:exceeded quota: .+|[^:\[]+))`), nil}},
+		kind: ErrorRefused,
+		patterns: []errorPattern{
+			{" is forbidden: ", lazyregexp.New(`\b([a-z.]+ \\*"[^"\\]+\\*" is forbidden: (?:exceeded quota: .+|[^:\[]+))`), nil},
+			{" denied the request", lazyregexp.New(`(admission webhook \\*"[^"\\]+\\*" denied the request(?:: [^;]+|))`), nil},
+		},
 		yieldsTo: []ErrorKind{ErrorForbidden},
 		read:     readRefused,
+		answer:   lazyregexp.New(`^\s+[\w.-]+: '?(?:validation (?:error|failure): )?([^']+?)(?:\. rule \S+ failed.*)?'?$`), // Kyverno
 		brief:    "request refused",
-		text:     "the API server refuses its request{: %s|}",
+		text:     "the API server refuses it{: %s|}",
 		advise:   refusedAdvice,
 	},
 	{
 		kind:     ErrorWebhook,
-		patterns: []errorPattern{{"failed calling webhook", lazyregexp.New(`failed calling webhook \\*"([^"\\]+)\\*": (?:failed to call webhook: )?(?:Post \S+: )?(no endpoints available for service|service \\*"[^"\\]+\\*" not found|[^:"\\]+)`), nil}},
-		yieldsTo: []ErrorKind{ErrorForbidden, ErrorRefused, ErrorNameResolution, ErrorConnectionRefused, ErrorNoConnection, ErrorTimeout, ErrorNoRoute, ErrorCertificate},
-		read: func(e *KnownError, _ string) {
-			e.Subject = strings.Replace(strings.ReplaceAll(e.Subject, `\`, ""), ":", ": ", 1)
-		},
-		brief:  "webhook fails",
-		text:   "the API server cannot call {webhook %s|a webhook}",
-		advice: "check whether the Service of the webhook has ready pods, and whether the API server can reach them",
+		patterns: []errorPattern{{"failed calling ", lazyregexp.New(`failed calling (?:admission )?webhook \\*"([^"\\]+)\\*": (?:failed to call webhook: )?(?:Post \S+: )?(?:tls: failed to verify certificate: )?(.+)`), nil}},
+		yieldsTo: []ErrorKind{ErrorForbidden, ErrorRefused},
+		read:     readRefused,
+		brief:    "webhook fails",
+		text:     "the API server cannot call {webhook %s|a webhook}",
+		advise:   refusedAdvice,
 	},
 }

@@ -30,9 +30,8 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorNoSpace,
 		patterns: []errorPattern{
-			{"no space left", lazyregexp.New(`(?i)no space left on device`), nil},
-			{"enospc", lazyregexp.New(`\bENOSPC(?:: no space|$|[^:\w'"])`), nil},
-			{"quota exceeded", lazyregexp.New(`(?i)disk quota exceeded`), nil},
+			{"no space left", lazyregexp.New(`(?i) to ['‘](/[^'’]+)['’]: no space left|no space left on device`), nil},
+			{"", lazyregexp.New(`(?i)no space left on device|disk quota exceeded|\bENOSPC(?:: no space|$|[^:\w'"])|\bGot errno 28\b`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorSharedMemory},
 		subject:  pathInLine,
@@ -44,9 +43,7 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorSharedMemory,
 		patterns: []errorPattern{
-			{"shared memory", lazyregexp.New(`workers are out of shared memory|creating shared memory segment|could not resize shared memory segment|insufficient shared memory \(shm\)`), nil},
-			{"ora-00845", lazyregexp.New(`(ORA-00845: MEMORY_TARGET not supported on this system)`), nil},
-			{"bus error", lazyregexp.New(`DataLoader worker \(pid.*\) is killed by signal: (Bus error)`), nil},
+			{"", lazyregexp.New(`workers are out of shared memory|creating shared memory segment|could not resize shared memory segment|insufficient shared memory \(shm\)|(ORA-00845: MEMORY_TARGET not supported on this system)|DataLoader worker \(pid.*\) is killed by signal: (Bus error)|(session deleted because of page crash)`), nil}, // PyTorch, Chrome
 			{"/dev/shm", lazyregexp.New(`(?i)/dev/shm\b.*no space left on device`), nil},
 		},
 		brief: "shared memory full",
@@ -63,11 +60,9 @@ var fileErrors = []errorRow{
 		patterns: []errorPattern{
 			{"open stream", lazyregexp.New(`[("](/[^")\s]+)[")].*(?i:failed to open stream: permission denied)`), nil}, // PHP
 			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied: '([^']+)'|cannot \w+(?: \w+)* ['‘]([^'’]+)['’]: permission denied|(/[^\s:]+): connect: permission denied`), nil},
-			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:)]+)['"’)]?: permission denied`), nil},
+			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|kind: permissiondenied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:)]+)['"’)]?: permission denied`), nil},
 			{"permission denied", lazyregexp.New(`(?i)\b(?:open|stat|lstat|read|chdir|mkdir|create|unlink|readlink) ([^\s:'"]+): permission denied`), nil},
-			{"accessdenied", lazyregexp.New(`\bAccessDeniedException: (/\S+)`), nil},
-			{"access to the path", lazyregexp.New(`Access to the path '([^']+)' is denied`), nil},
-			{"fully accessible", lazyregexp.New(`should be fully accessible[^:/]*: (/[^\s'"]*[^\s'".])`), nil}, // Jenkins
+			{"", lazyregexp.New(`\bAccessDeniedException: (/\S+)|Access to the path '([^']+)' is denied|should be fully accessible[^:/]*: (/[^\s'"]*[^\s'".])`), nil}, // Jenkins
 		},
 		subject: pathInLine,
 		brief:   "permission denied",
@@ -88,17 +83,8 @@ var fileErrors = []errorRow{
 		kind: ErrorFileMissing,
 		patterns: []errorPattern{
 			{"open stream", lazyregexp.New(`[("](/[^")\s]+)[")].*(?i:failed to open stream: no such file)`), nil}, // PHP
-			{"the application", lazyregexp.New(`The application '([^']+)' does not exist`), nil},                  // .NET
-			{"no such file", lazyregexp.New(`(?i)\[errno 2\] no such file or directory: '([^']+)'|enoent: no such file or directory, \w+ '([^']+)'`), nil},
-			{"no such file", lazyregexp.New(`(?i:\b(?:open|stat|lstat|read|chdir) ([^\s:'"]+): no such file or directory|@ rb_sysopen - (.+) \(Errno::ENOENT\)|\bNo such file - \[?"?([^"\]\s]+))|(?i:(?:cannot|can't) \w+(?: \w+)* ['‘]([^'’]+)['’]: no such file)`), nil},
-			{"no such file", lazyregexp.New(`(?i)(/\S+) \(no such file or directory\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: (?:cannot open: )?no such file or directory`), nil},
-			{"nosuchfileexception", lazyregexp.New(`\bNoSuchFileException: (\S+)`), nil},
-			{"could not find", lazyregexp.New(`Could not find (?:file|a part of the path) '([^']+)'`), nil},
-			{"jarfile", lazyregexp.New(`Unable to access jarfile (\S+)`), nil},
-			{"does not exist", lazyregexp.New(`\bthe path "([^"]+)" does not exist`), nil},
-			{"repo id must", lazyregexp.New(`Repo id must .*: '(/[^']+)'`), nil}, // Hugging Face takes a folder that does not exist for a name.
-			{"can't open file", lazyregexp.New(`can't open file '([^']+)': \[Errno 2\]`), nil},
-			{"could not open input file", lazyregexp.New(`Could not open input file: (\S+)`), nil}, // PHP
+			{"", lazyregexp.New(`The application '([^']+)' does not exist|\bNoSuchFileException: (\S+)|Could not (?:find (?:file|a part of the path) '([^']+)'|open input file: (\S+))|Unable to access jarfile (\S+)|\b[tT]he (?:path "([^"]+)"|file (\S+)) (?:does not|doesn't) exist|Repo id must .*: '(/[^']+)'|can't (?:open file '([^']+)': \[Errno 2\]|cd to ([^\s:]+)(?:: No such file.*)?$)|file or directory not found: (\S+)|link_stat "([^"]+)" failed: No such file|Failed to open Snakefile: (\S+)|found at expected path (\S+)|moduleSpecifier \\*"([^"\\]+)|File (/\S+) was not found`), nil}, // .NET, Hugging Face takes a folder that does not exist for a name., pytest, dbt, k6
+			{"no such file", lazyregexp.New(`(?i:\[errno 2\] no such file or directory: '([^']+)'|enoent: no such file or directory, \w+ '([^']+)')|(?i:\b(?:open|stat|lstat|read|chdir) ([^\s:'"]+): no such file or directory|kind: notfound, message: "no such file|@ rb_sysopen - (.+) \(Errno::ENOENT\)|\bNo such file - \[?"?([^"\]\s]+))|(?i:(?:cannot|can't) \w+(?: \w+)* ['‘]([^'’]+)['’]: no such file)|(?i:(/\S+) \(no such file or directory\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: (?:cannot open: )?no such file or directory)`), nil},
 		},
 		casual:   true,
 		yieldsTo: []ErrorKind{ErrorModuleMissing, ErrorNoGPU, ErrorOtherRoot},
@@ -109,8 +95,7 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorOtherRoot,
 		patterns: []errorPattern{
-			{"chroot: ", lazyregexp.New(`(?i)\bchroot: (?:failed to run command|can't execute) ['‘"]?([^\s'’":]+)['’"]?: no such file`), nil},
-			{"nsenter: ", lazyregexp.New(`(?i)\bnsenter: (?:failed to execute|can't execute) ['‘"]?([^\s'’":]+)['’"]?: no such file`), nil},
+			{"no such file", lazyregexp.New(`(?i:\bchroot: (?:failed to run command|can't execute) ['‘"]?([^\s'’":]+)['’"]?: no such file)|(?i:\bnsenter: (?:failed to execute|can't execute) ['‘"]?([^\s'’":]+)['’"]?: no such file)`), nil},
 		},
 		brief:  "not on the node",
 		text:   "{%s|a command} does not exist in the file system that it changes to",
@@ -135,8 +120,7 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorRuntimeVersion,
 		patterns: []errorPattern{
-			{"class file version", lazyregexp.New(`(\S+) has been compiled by a more recent version of the Java Runtime \(class file version (\d+)\.\d+\).* up to (\d+)`), nil},
-			{"unsupported major.minor", lazyregexp.New(`UnsupportedClassVersionError: (\S+) : Unsupported major\.minor version (\d+)`), nil},
+			{"", lazyregexp.New(`(\S+) has been compiled by a more recent version of the Java Runtime \(class file version (\d+)\.\d+\).* up to (\d+)|UnsupportedClassVersionError: (\S+) : Unsupported major\.minor version (\d+)`), nil},
 		},
 		brief: "Java too old",
 		describe: func(subject string) string {
@@ -174,43 +158,42 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorModuleMissing,
 		patterns: []errorPattern{
-			{"no module named", lazyregexp.New(`\bNo module named '?([\w.]+)`), nil},
-			{"shared object file", lazyregexp.New(`([^\s:]+): cannot open shared object file`), nil},
-			{"loading shared library", lazyregexp.New(`Error loading shared library ([^\s:]+)`), nil},
-			{"unknown module", lazyregexp.New(`\bunknown module: ([\w./@-]*\w)`), nil}, // k6
-			{"module not found", lazyregexp.New(`Module not found "([^"]+)"`), nil},
-			{"cannot find", lazyregexp.New(`Cannot find (?:module|package) '([^']+)'`), nil},
-			{"class ", lazyregexp.New(`\bClass ["']([\w\\]+)["'] not found`), nil},
-			{"main class", lazyregexp.New(`Could not find or load main class (\S+)`), nil},
-			{"classnotfound", lazyregexp.New(`\bClassNotFoundException: (?:Class |Failed to find data source: )?([^\s:]+?)\.?(?:\s|$)`), nil},
-			{"cannot load such file", lazyregexp.New(`cannot load such file -- (\S+)`), nil},
-			{"no package called", lazyregexp.New(`there is no package called [‘']([^’']+)`), nil},
-			{"file or assembly", lazyregexp.New(`Could not load file or assembly '([^',]+)`), nil},
-			{"@inc", lazyregexp.New(`Can't locate (\S+) in @INC`), nil},
+			{"module", lazyregexp.New(`\bNo module named '?([\w.]+)|\bunknown module: ([\w./@-]*\w)|Module not found "([^"]+)"|The module (\w[\w.]*) was not found`), nil}, // Python, k6, Celery
+			{"shared", lazyregexp.New(`([^\s:"]+): cannot open shared object file|Error loading shared library ([^\s:]+)`), nil},
+			{"cannot ", lazyregexp.New(`Cannot find (?:module|package) '([^']+)'|cannot load such file -- (\S+)`), nil},
+			{"class", lazyregexp.New(`\bClass ["']([\w\\]+)["'] not found|Could not find or load main class (\S+)|Failed to load class ([\w.$]+\w)|\bClassNotFoundException: (?:Class |Failed to find data source: )?([^\s:]+?)\.?(?:\s|$)|\bNoClassDefFoundError: ([\w/$]+)$`), nil},
+			{"could not ", lazyregexp.New(`Could not (?:load file or assembly '([^',]+)|find (?:gem ['"]([^'"]+)['"]|'(bundler)' |(\S+-\d[\w.]*)(?:, \S+)* in (?:any|locally)))`), nil},
+			{"", lazyregexp.New(`there is no package called [‘']([^’']+)|Can't (?:locate (\S+) in @INC|open lib '([^']+)'|load plugin: (\S+))|Missing optional dependency '([^']+)'|CannotResolveClassException: ([\w.$]+)|The library '([^']+)' required to execute|[Ff]ramework:? '([\w.]+)', version '([\d.]+)'`), nil}, // R, Perl, ODBC, SQLAlchemy, Pandas, JMeter, .NET
 		},
 		casual:   true,
 		yieldsTo: []ErrorKind{ErrorNoGPU, ErrorLibraryVersion},
-		brief:    "module missing",
-		text:     "it cannot load {%s,|a module,} which its image lacks",
+		read: func(e *KnownError, _ string) {
+			if slashed := strings.ReplaceAll(e.Subject, "/", "."); ofJava.MatchString(slashed) {
+				e.Subject = slashed
+			}
+		},
+		brief: "module missing",
+		text:  "it cannot load {%s,|a module,} which its image lacks",
 		advise: func(e *KnownError, c Container) string {
 			if strings.HasPrefix(e.Subject, "./") || strings.HasPrefix(e.Subject, "/") {
 				return e.FileAdvice(c, c.Mounts)
 			}
-			return fmt.Sprintf("use an image of container %s that has the module%s, or correct where the program looks for it; the image is %s", c.Name, spaced(e.Subject), c.Image)
+			what, where := "the module", ""
+			if strings.Contains(strings.Join(c.Arguments, " ")+c.Image, "python") {
+				where = " (PYTHONPATH, and workingDir for its own)"
+			}
+			if ofJava.MatchString(e.Subject) {
+				what = "the jar with class"
+			} else if strings.Contains(e.Subject, ".so") {
+				what = "the library"
+			}
+			return fmt.Sprintf("use an image of container %s that has %s%s, or correct where the program looks for it%s; the image is %s", c.Name, what, spaced(e.Subject), where, c.Image)
 		},
 	},
 }
 
-// ErrorOtherRoot is about a command that is sought in another file system than that of the container.
-const ErrorOtherRoot ErrorKind = "OtherRoot" // chroot or nsenter does not find the command
-
-// ErrorLibraryVersion is that a program needs a newer version of the C library, or of the one of C++, than there is. Its subject is the
-// version, and the program if it is known.
-const ErrorLibraryVersion ErrorKind = "LibraryVersion"
-
-// ErrorClientVersion is that a program does not work with a server of another version. Its subject is the version of the server, the
-// program, and its version.
-const ErrorClientVersion ErrorKind = "ClientVersion"
+// ofJava matches the name of a class of Java with its package.
+var ofJava = lazyregexp.New(`^[a-z]\w*(?:\.[a-z]\w*)+\.[A-Z][\w$]*$`)
 
 // oldestClass is the difference between the version of a class file and that of Java.
 const oldestClass = 44
@@ -260,7 +243,11 @@ func (e *KnownError) FileAdvice(c Container, mounts []Mount) string {
 		return fmt.Sprintf("have the program look for %s where it is, as it does so in its working directory: it may be meant to come from %s", e.Subject, c.fixedMounts())
 	}
 	if e.Subject != "" && !strings.HasPrefix(e.Subject, "/") {
-		return fmt.Sprintf("give the whole path of %s in command or args of container %s, set its workingDir, or mount the file there: the program looks for it in the folder where it starts, in image %s", wording.Shorten(e.Subject, maxDetail), c.Name, c.Image)
+		ifProgram := ""
+		if !strings.ContainsAny(e.Subject, "./ ") && e.Subject == strings.ToLower(e.Subject) {
+			ifProgram = "if that is a program, use an image that has it; otherwise, "
+		}
+		return ifProgram + fmt.Sprintf("give the whole path of %s in command or args of container %s, set its workingDir, or mount the file there: the program looks for it in the folder where it starts, in image %s", wording.Shorten(e.Subject, maxDetail), c.Name, c.Image)
 	}
 	return fmt.Sprintf("check the path%s: whether a volume is mounted there in container %s, or whether its image has the file (image %s)", spaced(e.Subject), c.Name, c.Image)
 }
@@ -292,12 +279,7 @@ func spaceAdvice(e *KnownError, c Container) string {
 }
 
 // spaced returns a name with a space before it, "" without a name.
-func spaced(name string) string {
-	if name == "" {
-		return ""
-	}
-	return " " + wording.Shorten(name, maxDetail)
-}
+func spaced(name string) string { return prefixed(" ", wording.Shorten(name, maxDetail)) }
 
 // ofProgram matches files that belong to a program: a volume in their place would hide it.
 var ofProgram = lazyregexp.New(`^/(?:usr|bin|sbin|lib\d*)/|/(?:site-packages|dist-packages|node_modules|gems|vendor|lib|bin)/`)
@@ -337,8 +319,10 @@ func accessAdvice(e *KnownError, c Container) string {
 	return fmt.Sprintf("give the user of container %s%s access to %s, which is in no volume of the template: run it as another user, or %s if it only has to write", c.Name, user, file, empty)
 }
 
-// ofData matches folders that have no programs.
+// ofData matches folders that have no programs, and folder the names of such folders at the end of a path.
 var ofData = lazyregexp.New(`^/(?:tmp|var|run|home|root|mnt|data|srv|dev)(?:/|$)|/\.?(?:cache|logs?|te?mp|data|work|out(?:put)?|uploads?)(?:/|$)`)
+
+var folder = lazyregexp.New(`/(?:\.\w+|[a-z_]*(?:cache|logs?|te?mp|data|work|out|output|target|uploads?|storage))$`)
 
 // hiding limits advice to mount a volume at a folder, which may have a program of the image.
 func hiding(c *Container, dir string) string {
@@ -372,7 +356,7 @@ func otherRootAdvice(e *KnownError, c Container) string {
 // writableAdvice returns advice on a directory that is read-only.
 func writableAdvice(e *KnownError, c Container) string {
 	in := mountOf(e.Subject, c.Mounts)
-	where := "where it writes"
+	where := "where it writes, such as /tmp"
 	switch {
 	case in != nil && in.isFixed():
 		return fmt.Sprintf("have the program change nothing in %s: set the mode of its files with defaultMode, or copy them into an emptyDir", in.place(c))
@@ -382,8 +366,10 @@ func writableAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf("check %s: its file system is read-only, for example after an error of its disk", in.place(c))
 	case ofSystem.MatchString(e.Subject):
 		return fmt.Sprintf("have the program write elsewhere than to %s, or mount a volume there with subPath, as one at the folder would hide what image %s has there: that file system is read-only in container %s", wording.Shorten(e.Subject, maxDetail), c.Image, c.Name)
-	case path.Dir(e.Subject) == "/" && e.Subject != "/" && path.Ext(e.Subject) == "":
-		where = "at " + e.Subject
+	case strings.HasPrefix(e.Subject, "/."):
+		return accessAdvice(e, c)
+	case path.Dir(e.Subject) == "/" && e.Subject != "/" && path.Ext(e.Subject) == "", folder.MatchString(e.Subject):
+		where = "at " + e.Subject + hiding(&c, e.Subject)
 	case strings.Count(e.Subject, "/") > 1:
 		where = "at " + path.Dir(e.Subject) + hiding(&c, path.Dir(e.Subject))
 	}

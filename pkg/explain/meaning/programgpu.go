@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -17,6 +18,7 @@ const perGPU = "start no more processes in container {container} than it has GPU
 
 var gpuCases = []gpuCase{
 	{"kernel image", "its program is not built for the GPU of its node", "use an image for container {container} that is built for the GPU of {node} (its compute capability), or have its pods run on nodes with another GPU (nodeSelector nvidia.com/gpu.product); the image is {image}"},
+	{"or newer", "its program needs a newer GPU than that of its node", "have the pods of container {container} run on nodes with a newer GPU (nodeSelector nvidia.com/gpu.product), or turn off what needs it"},
 	{"too old", olderDriver, newerDriver},
 	{"is insufficient", olderDriver, newerDriver},
 	{"library version mismatch", "its node still runs the NVIDIA driver before an update", "have {node} drained and restarted, which loads its new NVIDIA driver, or use an image without libraries of the driver"},
@@ -59,10 +61,7 @@ func (c *Container) devicesText() string {
 
 // nodeText names the node of the pod.
 func (c *Container) nodeText() string {
-	if c.Node == "" {
-		return "the node of the pod"
-	}
-	return "node " + c.Node
+	return cmp.Or(prefixed("node ", c.Node), "the node of the pod")
 }
 
 // gpuAdvice says where a GPU, or the library of its driver, comes from.
@@ -92,4 +91,26 @@ func gpuAdvice(e *KnownError, c Container) string {
 		}
 	}
 	return text
+}
+
+func modelText(subject string) string {
+	if noHost.MatchString(subject) {
+		return "the name of its model is missing: it asks Hugging Face for “" + subject + "”"
+	}
+	return "Hugging Face has no " + subject + ", or does not show it without a token"
+}
+
+// modelAdvice says where the name of a model and the token for it come from.
+func modelAdvice(e *KnownError, c Container) string {
+	place := c.sourceOf([]string{e.Subject})
+	if noHost.MatchString(e.Subject) {
+		return "give the program the name of its model, which it may have from " + place
+	}
+	token := "a token that may see it, in variable HF_TOKEN from a Secret"
+	for _, name := range []string{"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_TOKEN"} {
+		if v := c.variable(name); v != nil {
+			token = "a token that may see it: " + c.placeOf(v)
+		}
+	}
+	return fmt.Sprintf("correct the name %s in %s; or, if it is private, give the program %s", e.Subject, place, token)
 }

@@ -21,17 +21,21 @@ var (
 // hostOfAddress matches the host of a request of Go before the address that it dialed.
 var hostOfAddress = lazyregexp.New(`(?:\bhttps?://|host=)([^\s/"'` + "`" + `]+).*\b(?:dial (?:tcp|udp)\d?|connect E[A-Z]+) \S`)
 
-// hostOfRequest matches the host of a request.
-var hostOfRequest = lazyregexp.New(`\bhttps://([^\s/"]+)/`)
+// apiAddress matches the address of the Service of the API server, which is the first one of its range: of kubeadm, k3s, MicroK8s, EKS,
+// AKS and OpenShift. apiRequest matches a request to the API server: by that address, by a path that only it has, or by the words of kubectl.
+const apiAddress = `(?:10\.(?:96|43|100|0)\.0\.1|10\.152\.183\.1|172\.(?:20|30)\.0\.1)`
 
-// apiRequest matches a request to the API server, by its path or by the words of kubectl.
-var apiRequest = lazyregexp.New(`https://[^\s/"]+/(?:apis?(?:/|\?)|version\b|openapi/)|Unable to connect to the server: |The connection to the server \S+ was refused`)
+var apiRequest = lazyregexp.New(`https://(?:kubernetes\.default\b[^\s/"]*|` + apiAddress + `(?::443)?)/|https://[^\s/"]+/(?:apis/[a-z0-9.-]+/v\d|api/v1/(?:namespaces|nodes|pods|secrets|configmaps|services)\b|apis?\?timeout=|version(?:\?|")|openapi/v)|host='[^']+', port=\d+\).* with url: /(?:apis/[a-z0-9.-]+/v\d|api/v1/(?:namespaces|nodes|pods)\b)|Unable to connect to the server: |The connection to the server \S+ was refused`)
+
+// ofProxy is at the end of the subject of an error about the proxy of the program.
+const ofProxy = " (its proxy)"
 
 // readHost puts the host that a message of Go names before the address, which means little alone.
 func readHost(e *KnownError, line string) {
 	e.APIServer = apiRequest.MatchString(line)
 	host := hostOfAddress.Group(line)
 	if strings.Contains(line, "proxyconnect") || strings.Contains(line, "socks connect") { // The address belongs to the proxy.
+		e.Subject, e.APIServer = e.Subject+ofProxy, false
 		return
 	}
 	if host == "" || e.Subject == "" || strings.HasPrefix(host, e.Subject) || strings.HasPrefix(e.Subject, host) {
@@ -44,9 +48,8 @@ func readHost(e *KnownError, line string) {
 var (
 	// ownPod matches an address of the pod itself.
 	ownPod = lazyregexp.New(`(?:^|\()(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::|$)`)
-	// apiServer matches the address of the Service of the API server, which is the first one of its range: of kubeadm, k3s, MicroK8s, EKS,
-	// AKS and OpenShift.
-	apiServer = lazyregexp.New(`^(?:kubernetes\.default\b\S*(?: .*)?$|(?:10\.(?:96|43|100|0)\.0\.1|10\.152\.183\.1|172\.(?:20|30)\.0\.1):443$)`)
+	// apiServer matches the host of the API server.
+	apiServer = lazyregexp.New(`^(?:kubernetes\.default\b\S*(?: .*)?$|` + apiAddress + `:443$)`)
 	// external matches a host outside of the cluster, by its domain.
 	external = lazyregexp.New(`^(?:(?:[\w-]+\.)+(?:com|org|net|io|dev|ai|cloud|app|co|gov|edu|de|fr|eu|uk|cn|us|sh)|(?:[\w-]+\.){2,}(?:internal|local|lan|corp|test)|(?:[\w-]+\.)+example)(?::\d+)?(?: |$)`)
 	// manyLabels matches a host with more labels than the name of a Service or of its pod has; of a Service, its domain is left out before.
@@ -113,6 +116,10 @@ func addressAdvice(named, plain string) func(*KnownError, Container) string {
 		switch {
 		case e.Subject == "":
 			return plain
+		case strings.HasSuffix(e.Subject, ofProxy):
+			return fmt.Sprintf("correct HTTPS_PROXY and HTTP_PROXY in env of container %s, and check whether %s works; NO_PROXY has the hosts that are asked without it, such as the API server and Services (.svc)", c.Name, e.Host())
+		case strings.HasSuffix(e.Subject, ":10250"):
+			return fmt.Sprintf("check the kubelet of the node with the address %s, which the API server asks for logs and to run commands: the node may be down, or a firewall closes this port", strings.TrimSuffix(e.Subject, ":10250"))
 		case e.APIServer && strings.HasSuffix(e.Subject, ":6443") && ownPod.MatchString(e.Subject):
 			return fmt.Sprintf("have the program use the token of ServiceAccount %s in place of its kubeconfig, or give that an address that pods reach: %s, which it names, is the pod itself, and the API server only on a control plane node with hostNetwork: true", c.account(), e.Subject)
 		case e.APIServer && ownPod.MatchString(e.Subject) && c.NoToken:
@@ -221,43 +228,33 @@ var networkErrors = []errorRow{
 	{
 		kind: ErrorNameResolution,
 		patterns: []errorPattern{
-			{"cannot be retrieved", lazyregexp.New(`addresses of \(([^\s,]+), \d+\) cannot be retrieved`), nil}, // PyTorch
-			{"could not translate", lazyregexp.New(`(?i)could not translate host name "([^"]+)"`), nil},
+			{"", lazyregexp.New(`addresses of \(([^\s,]+), \d+\) cannot be retrieved|(?i:could not translate host name "([^"]+)")|\bbad address '([^']+)'|No resolvable bootstrap urls|Unknown host ([\w-]+\.[\w.-]*\w)|(?i:unknown mysql server host '([^']+)')|\bgetaddrinfo ENOTFOUND ([^\s:]+)|(_mongodb\._tcp\.[\w.-]*\w)|\bgetaddrinfo EAI_AGAIN ([^\s:]+)`), nil},
 			{"lookup ", lazyregexp.New(`\blookup ([^\s:]+)(?: on \S+)?: .`), nil},
 			{"resolve", lazyregexp.New(`(?i)(?:could not|couldn't|cannot|can't|failed to|unable to) resolve(?:(?: host| proxy| hostname| host name| host address| address)+:? ['‘"]?([^\s'’";:,]+)|:? ['‘"]?(\w[\w-]*\.[\w.-]+)(?:['’"]|:\d+)?(?:[\s;,)]|: |\.?$))`), nil},
-			{"bad address", lazyregexp.New(`\bbad address '([^']+)'`), nil},
 			{"unknownhost", lazyregexp.New(`\bUnknownHostException: ([^\s:]+)|\bUnknownHostException\b`), nil},
-			{"no resolvable bootstrap", lazyregexp.New(`No resolvable bootstrap urls`), nil}, // Kafka
-			{"unknown host ", lazyregexp.New(`Unknown host ([\w-]+\.[\w.-]*\w)`), nil},       // Maven
-			{"unknown mysql server host", lazyregexp.New(`(?i)unknown mysql server host '([^']+)'`), nil},
-			{"enotfound", lazyregexp.New(`\bgetaddrinfo ENOTFOUND ([^\s:]+)`), nil},
-			{"eai_again", lazyregexp.New(`\bgetaddrinfo EAI_AGAIN ([^\s:]+)`), nil},
-			{"getaddrinfo", lazyregexp.New(`(?i)\bgetaddrinfo(?: for)? ['"]?([^\s'":]+)['"]?(?: port \d+)?(?: failed)?: `), nil},
+			{"getaddrinfo", lazyregexp.New(`(?i)\bgetaddrinfo(?: for (\S+))?(?: port \d+)? failed: |\bgetaddrinfo ['"]?([^\s'":]+)['"]?(?: port \d+)?: `), nil},
 			{"temporary failure", lazyregexp.New(`(?i)temporary failure (?:in name resolution|resolving '([^']+)')`), nil},
-			{"name or service not known", lazyregexp.New(`(?i)\bat ([^\s:]+):\d+: name or service not known|name or service not known(?: \(([^\s():]+):\d+\))?`), nil},
-			{"name does not resolve", lazyregexp.New(`(?i)name does not resolve`), nil},
-			{"no such host", lazyregexp.New(`(?i)no such host is known(?:\. \(([^\s():]+))?|no such host`), nil},
-			{"servname", lazyregexp.New(`(?i)nodename nor servname provided`), nil},
+			{"name ", lazyregexp.New(`(?i)(?:\bat |: )([\w.-]+):\d+: (?:\[errno -\d+\] )?name or service not known|name or service not known(?: \(([^\s():]+):\d+\))?`), nil},
+			{"name does not resolve|no such host|servname", lazyregexp.New(`(?i:name does not resolve)|(?i:no such host is known(?:\. \(([^\s():]+))?|no such host)|(?i:nodename nor servname provided)`), nil},
 		},
-		read:    readName,
-		subject: hostInLine,
-		brief:   "unresolved host",
-		text:    "{host name %s|a host name} could not be resolved",
-		advise:  nameAdvice,
+		yieldsTo: []ErrorKind{ErrorWebhook},
+		read:     readName,
+		subject:  hostInLine,
+		brief:    "unresolved host",
+		text:     "{host name %s|a host name} could not be resolved",
+		advise:   nameAdvice,
 	},
 	{
 		kind: ErrorConnectionRefused,
 		patterns: []errorPattern{
-			{"connection refused", lazyregexp.New(`(?i:\bdial (?:tcp|udp)\d? (\S+): (?:connect: )?connection refused)|(?i:connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?,? (?:and accepting\b.*)?port (\d+) failed: connection refused)`), nil},
-			{"connection refused", lazyregexp.New(`(?i:\bhost='([^']+)', port=(\d+)|\bhost (\S+) port (\d+): connection refused|connection refused.* for "([^"]+)" port (\d+))|(?i:\bserver on '([^']+)' \([^)]*connection refused|\bremote host \(([^)]+)\): connection refused)`), nil},
+			{"connection refused", lazyregexp.New(`(?i:\bdial (?:tcp|udp)\d? (\S+): (?:connect: )?connection refused)|(?i:connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?,? (?:and accepting\b.*)?port (\d+) failed: connection refused)|(?i:/dev/tcp/([\w.-]+)/(\d+): connection refused|\bhost='([^']+)', port=(\d+)|\bhost (\S+) port (\d+): connection refused|connection refused.* for "([^"]+)" port (\d+))|(?i:\bserver on '([^']+)' \([^)]*connection refused|\bremote host \(([^)]+)\): connection refused)`), nil},
 			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d+ ms)?: connection refused`), nil},
 			{"connection refused", lazyregexp.New(`(?i)connection refused`), nil},
 			{"econnrefused", lazyregexp.New(`\bECONNREFUSED(?: ([^\s:,]+):(\d+))?`), nil},
 			{"err_connection_refused", lazyregexp.New(`net::ERR_CONNECTION_REFUSED(?: at \w+://([^\s/]+))?`), nil}, // browsers
-			{"mysql server on", lazyregexp.New(`MySQL server on '([^']+)' \(111\)`), nil},
-			{"was refused", lazyregexp.New(`The connection to the server (\S+) was refused`), nil},
+			{"mysql server on|refused", lazyregexp.New(`MySQL server on '([^']+)' \(111\)|The connection to the server (\S+) was refused|[cC]onnection to (?:the server )?([\w.-]+:\d+) (?:was )?refused`), nil},
 		},
-		yieldsTo: []ErrorKind{ErrorNameResolution},
+		yieldsTo: []ErrorKind{ErrorNameResolution, ErrorWebhook},
 		read:     readHost,
 		subject:  addressInLine,
 		brief:    "connection refused",
@@ -270,9 +267,8 @@ var networkErrors = []errorRow{
 		patterns: []errorPattern{
 			// curl does not tell why; after a second or more, it has given up.
 			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{1,3} ms)?: could ?n[o']t connect to server`), nil},
-			{"reach database server", lazyregexp.New("Can't reach database server at `([^`:]+)`?:`?(\\d+)`"), nil},    // Prisma
-			{"to load", lazyregexp.New(`We couldn't connect to 'https?://([^/']+)' to load`), nil},                    // Hugging Face
-			{"to load", lazyregexp.New(`Unable to load the service index for source https?://([^\s/]*[^\s/.])`), nil}, // NuGet
+			{"reach database server", lazyregexp.New("Can't reach database server at `([^`:]+)`?:`?(\\d+)`"), nil}, // Prisma
+			{"to load", lazyregexp.New(`We couldn't connect to 'https?://([^/']+)' to load|Unable to load the service index for source https?://([^\s/]*[^\s/.])`), nil},
 			// A program that ends its message with the address gives no reason.
 			{"http", lazyregexp.New(`(?i)(?:failed to|could ?n[o']t|can(?:not|'t)|unable to) (?:connect|reach)\b[^'"/]{0,40}['"]?https?://([^\s/'",;)]*[^\s/'",;).])[^\s'",;)]*?[.'"]*$`), nil},
 		},
@@ -285,18 +281,17 @@ var networkErrors = []errorRow{
 		kind: ErrorTimeout,
 		patterns: []errorPattern{
 			{"dial ", lazyregexp.New(`\bdial (?:tcp|udp)\d? (\S+): (?:i/o timeout|connect: connection timed out)`), nil},
-			{"deadline", lazyregexp.New(`"https?://([^/"]+)[^"]*": context deadline exceeded|\bcode = DeadlineExceeded\b`), nil},
-			{"handshake timeout", lazyregexp.New(`"https?://([^/"]+)[^"]*": net/http: TLS handshake timeout`), nil},
+			{"deadline|handshake timeout", lazyregexp.New(`"https?://([^/"]+)[^"]*": context deadline exceeded|\bcode = DeadlineExceeded\b|"https?://([^/"]+)[^"]*": net/http: TLS handshake timeout`), nil},
 			{"connection to server", lazyregexp.New(`(?i)connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?, port (\d+) failed: (?:connection timed out|timeout expired)`), nil},
 			{"failed to connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{4,} ms|(?: after \d+ ms)?: (?:connection )?timed out)`), nil},
 			{"timed out", lazyregexp.New(`(?i)\bhost='([^']+)', port=(\d+)\).*timed out|\bhost (\S+) port (\d+): (?:connection|operation) timed out|timed out after \w+ while trying to connect to \((\S+), (\d+)\)`), nil},
 			{"timed out", lazyregexp.New(`(?i:\bserver on '([^']+)' \(timed out|\bremote host \(([^)]+)\): connection timed out|connecting to (\S+) .*failed: connection timed out)|(?i:connection timed out|\b(?:operation|download|connect|read) timed out)`), nil},
 			{"etimedout", lazyregexp.New(`\bETIMEDOUT(?: ([^\s:,]+):(\d+))?`), nil},
-			{"mysql server on", lazyregexp.New(`MySQL server on '([^']+)' \(110\)`), nil},
+			{"mysql server on", lazyregexp.New(`M\w+ server on '([^']+)' \((?:110|115|4)\)`), nil},
 			{"tried connecting to", lazyregexp.New(`Tried connecting to \[\('([^']+)', (\d+)\)\]\. Last error: timed out`), nil}, // Cassandra
 			{"timeout connecting", lazyregexp.New(`Timeout connecting to server`), nil},
 		},
-		yieldsTo: []ErrorKind{ErrorNameResolution, ErrorNoRoute},
+		yieldsTo: []ErrorKind{ErrorNameResolution, ErrorNoRoute, ErrorWebhook},
 		read:     readHost,
 		subject:  addressInLine,
 		brief:    "no answer in time",
@@ -310,29 +305,30 @@ var networkErrors = []errorRow{
 			{"no route to host", lazyregexp.New(`(?i:\bdial (?:tcp|udp)\d? (\S+): connect: no route to host|\bto (?:host )?(\S+) port (\d+)(?: after \d+ ms)?: no route to host)|(?i:no route to host(?:: ['"]?([a-z0-9][\w.-]*))?)`), nil},
 			{"unreach", lazyregexp.New(`(?i)\bdial (?:tcp|udp)\d? (\S+): connect: network is unreachable|network is unreachable|\b(?:EHOSTUNREACH|ENETUNREACH)(?: ([^\s:,]+):(\d+))?`), nil},
 		},
-		read:    readHost,
-		subject: addressInLine,
-		brief:   "no route to host",
-		text:    "there is no route to {%s|a server}",
+		yieldsTo: []ErrorKind{ErrorWebhook},
+		read:     readHost,
+		subject:  addressInLine,
+		brief:    "no route to host",
+		text:     "there is no route to {%s|a server}",
 		advise: addressAdvice("check whether %s is the right address, and whether the pod's network, NetworkPolicies and firewalls let the pod reach it",
 			"check the address of the server, and whether the pod's network, NetworkPolicies and firewalls let the pod reach it"),
 	},
 	{
 		kind: ErrorCertificate,
 		patterns: []errorPattern{
-			{"x509: ", lazyregexp.New(`(x509: .+)$`), nil},
+			{"x509: ", lazyregexp.New(`(x509: certificate has expired or is not yet valid)|(x509: .+)$`), nil},
 			{"certificate verify failed", lazyregexp.New(`(?i)certificate verify failed(?:: ([^(\]]+[^(\]\s]))?`), nil},
 			{"ssl certificate problem", lazyregexp.New(`(?i)ssl certificate problem: (.+)$`), nil},
 			{"certificate subject name", lazyregexp.New(`(no alternative certificate subject name matches .+)$`), nil},
 			{"pkix path", lazyregexp.New(`PKIX path (?:building|validation) failed`), nil},
 			{"certification path", lazyregexp.New(`(unable to find valid certification path to requested target)`), nil},
-			{"certificate", lazyregexp.New(`(?i)(self[- ]signed certificate(?: in certificate chain)?|unable to get (?:local )?issuer certificate|unable to verify the first certificate|\S+ does not match certificate's altnames)`), nil},
+			{"certificate", lazyregexp.New(`(?i)(cannot verify \S+ certificate|self[- ]signed certificate(?: in certificate chain)?|unable to get (?:local )?issuer certificate|unable to verify the first certificate|certificate chain was issued by an authority that is not trusted|\S+ does not match certificate's altnames)`), nil},
 			{"remote certificate is invalid", lazyregexp.New(`The remote certificate is invalid(?: because of errors in the certificate chain: (.+))?`), nil},
-			{"'s certificate, issued by", lazyregexp.New(`(cannot verify \S+ certificate)`), nil},
 		},
-		brief:  "bad certificate",
-		read:   func(e *KnownError, line string) { e.APIServer = apiServer.MatchString(hostOfRequest.Group(line)) },
-		text:   "the certificate of {server} was not accepted{: %s|}",
-		advise: certificateAdvice,
+		yieldsTo: []ErrorKind{ErrorWebhook},
+		brief:    "bad certificate",
+		read:     func(e *KnownError, line string) { e.APIServer = apiRequest.MatchString(line) },
+		text:     "the certificate of {server} was not accepted{: %s|}",
+		advise:   certificateAdvice,
 	},
 }

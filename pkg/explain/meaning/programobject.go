@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -51,12 +52,23 @@ func (e *KnownError) DeleteLeftover() string {
 }
 
 // refused matches why the API server refuses a request.
-var refused = lazyregexp.New(` is forbidden: (.+)`)
+var refused = lazyregexp.New(`((?:failed calling (?:admission )?|admission )webhook \\*"[^"\\]+\\*"(?:: | denied).*)| is forbidden: (.+)`)
 
 // readRefused sets the reason of a refusal.
 func readRefused(e *KnownError, line string) {
 	e.Subject = strings.ReplaceAll(e.Subject, `\`, "")
 	e.Reason = strings.ReplaceAll(refused.Group(line), `\`, "")
+	if e.Kind == ErrorWebhook {
+		e.Subject = strings.Replace(e.Subject, ":", ": ", 1)
+	}
+}
+
+// WebhookHost returns the server of the webhook that the API server cannot call, "" for other errors.
+func (e *KnownError) WebhookHost() string {
+	if e.Kind != ErrorWebhook {
+		return ""
+	}
+	return hostIn(e.Reason)
 }
 
 // noConstraint begins the refusal of OpenShift.
@@ -83,21 +95,24 @@ func refusedAdvice(e *KnownError, c Container) string {
 	if r == nil {
 		return "find what refuses the request of the program: a permission of its ServiceAccount, a quota, or a policy"
 	}
-	switch r.Kind {
-	case RefusalSCC:
+	switch {
+	case r.Webhook != nil:
+		return strings.TrimSuffix(r.Webhook.Advice(""), thenRetried)
+	case r.Kind == RefusalSCC:
 		return programConstraint(r.constraint(), account, c.Namespace)
-	case RefusalServiceAccount:
-		return fmt.Sprintf("create ServiceAccount %s with the rights that its pod needs, or have container %s name another account for the pod that it creates", r.By, c.Name)
-	case RefusalPSP:
-		return fmt.Sprintf("let ServiceAccount %s, with which the program creates the pod, use a PodSecurityPolicy that allows it (verb use, by a Role)", account)
-	case RefusalPodSecurity:
-		return fmt.Sprintf("have container %s create the pod %s; or have label pod-security.kubernetes.io/enforce of its namespace name a less strict level", c.Name, r.settings("its containers"))
-	case RefusalQuota:
-		return fmt.Sprintf("have container %s create it with smaller requests, free what others use of the quota, or have it raised", c.Name)
-	case RefusalQuotaNeeds:
-		return fmt.Sprintf("have container %s create it with %s, which the quota demands, or add a LimitRange with defaults to its namespace", c.Name, wording.Enumerate(r.Lacks, "and"))
 	}
-	return fmt.Sprintf("have container %s ask for what the API server accepts, or change the policy that refuses it: %s", c.Name, wording.Quoted(wording.Shorten(r.Message, maxDetail)))
+	text := cmp.Or(programRefusals[r.Kind], "have container {container} ask for what the API server accepts, or change the policy that refuses it: {why}")
+	return wording.Insert(text, "{account}", account, "{container}", c.Name, "{by}", r.By, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{settings}", r.settings("its containers"), "{why}", wording.Quoted(wording.Shorten(cmp.Or(r.Message, e.Subject), maxDetail)))
+}
+
+// programRefusals say what to do about an object of the program that the API server refuses.
+var programRefusals = map[RefusalKind]string{
+	RefusalWebhookDown:    "check whether the Service of the webhook has ready pods, and whether the API server can reach them",
+	RefusalServiceAccount: "create ServiceAccount {by} with the rights that its pod needs, or have container {container} name another account for the pod that it creates",
+	RefusalPSP:            "let ServiceAccount {account}, with which the program creates the pod, use a PodSecurityPolicy that allows it (verb use, by a Role)",
+	RefusalPodSecurity:    "have container {container} create the pod {settings}; or have label pod-security.kubernetes.io/enforce of its namespace name a less strict level",
+	RefusalQuota:          "have container {container} create it with smaller requests, free what others use of the quota, or have it raised",
+	RefusalQuotaNeeds:     "have container {container} create it with {lacks}, which the quota demands, or add a LimitRange with defaults to its namespace",
 }
 
 // programConstraint returns advice on a pod that the program may not create: the ServiceAccount default should not get more rights.

@@ -9,17 +9,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// ErrorBus is that a program was ended by SIGBUS.
-const ErrorBus ErrorKind = "BusError"
-
 // resourceErrors are errors about memory, processes, GPUs, and the workers of a distributed program.
 var resourceErrors = []errorRow{
 	{
 		kind: ErrorOutOfGPUMemory,
 		patterns: []errorPattern{
 			{"out of memory", lazyregexp.New(`(?i)\b(?:cuda|hip)\b[^:]*(?:: )?out of memory`), nil},
-			{"cuda", lazyregexp.New(`\bcudaErrorMemoryAllocation\b|\bCUDA_ERROR_OUT_OF_MEMORY\b`), nil},
-			{"oom when allocating", lazyregexp.New(`OOM when allocating tensor .*\bdevice:GPU`), nil},
+			{"", lazyregexp.New(`\bcudaErrorMemoryAllocation\b|\bCUDA_ERROR_OUT_OF_MEMORY\b|OOM when allocating tensor .*\bdevice:GPU|XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory|find a valid cuDNN algorithm|CU(?:BLAS|DNN)_STATUS_ALLOC_FAILED`), nil},
 		},
 		brief:  "out of GPU memory",
 		text:   "it ran out of GPU memory{: %s|}",
@@ -29,17 +25,10 @@ var resourceErrors = []errorRow{
 		kind: ErrorNoGPU,
 		patterns: []errorPattern{
 			{"cuda", lazyregexp.New(`(?i)(no cuda-capable device is detected|cuda driver version is insufficient for cuda runtime version|torch not compiled with cuda enabled|libcuda\.so\S*: cannot open shared object file)`), nil},
-			{"gpus are available", lazyregexp.New(`(?i)(no (?:cuda|hip) gpus are available)`), nil},
-			{"libnvidia-", lazyregexp.New(`(libnvidia-[\w-]+\.so\S*: cannot open shared object file)`), nil},
-			{"nvidia driver", lazyregexp.New(`(?i)found (no nvidia driver on your system)|nvidia driver on your system is (too old(?: \(found version \d+\))?)`), nil},
-			{"device ordinal", lazyregexp.New(`(invalid device ordinal)`), nil},
-			{"duplicate gpu", lazyregexp.New(`(Duplicate GPU detected)`), nil},
-			{"not yet initialized", lazyregexp.New(`Error 802: (system not yet initialized)`), nil},
-			{"device type", lazyregexp.New(`(Failed to infer device type)`), nil}, // vLLM
-			{"neuron runtime", lazyregexp.New(`(Neuron Runtime could not be initialized)`), nil},
-			{"no kernel image", lazyregexp.New(`(no kernel image is available for execution on the device)`), nil},
-			{"initialize nvml", lazyregexp.New(`(Failed to initialize NVML: .+)$`), nil},
-			{"nvidia-smi has failed", lazyregexp.New(`it (couldn't communicate with the NVIDIA driver)`), nil},
+			{"gpu", lazyregexp.New(`(?i:(no (?:cuda|hip) gpus are available))|(Duplicate GPU detected)|(only supports \w+ GPUs or newer)`), nil},
+			{"nvidia", lazyregexp.New(`(libnvidia-[\w-]+\.so\S*: cannot open shared object file)|(?i:found (no nvidia driver on your system)|nvidia driver on your system is (too old(?: \(found version \d+\))?))|it (couldn't communicate with the NVIDIA driver)`), nil},
+			{"device", lazyregexp.New(`(invalid device ordinal)|(Failed to infer device type)|was (explicitly assigned to /device:GPU:\d+)|CUDA device but (torch\.cuda\.is_available\(\) is False)|(no kernel image is available for execution on the device)`), nil}, // vLLM
+			{"initialize", lazyregexp.New(`Error 802: (system not yet initialized)|(Neuron Runtime could not be initialized)|(Failed to initialize NVML: .+)$`), nil},
 		},
 		casual: true,
 		brief:  "no usable GPU",
@@ -51,18 +40,21 @@ var resourceErrors = []errorRow{
 	{
 		kind: ErrorCollective,
 		patterns: []errorPattern{
-			{"nccl", lazyregexp.New(`\b(nccl(?:System|Remote|Internal)Error)\b`), nil},
-			{"collective operation timeout", lazyregexp.New(`Watchdog caught (collective operation timeout)(?:.*OpType=(\w+))?`), nil},
-			{"rendezvous", lazyregexp.New(`\b(Rendezvous(?:Timeout|Connection|Closed)Error)\b`), nil},
-			{"connection closed by peer", lazyregexp.New(`Connection closed by peer \[([^\]]+)\]`), nil},
-			{"orte has lost", lazyregexp.New(`ORTE has lost communication with a remote daemon`), nil},
-			{"orte was unable", lazyregexp.New(`ORTE was (unable to reliably start one or more daemons)`), nil},
+			{"", lazyregexp.New(`\b(nccl(?:System|Remote|Internal)Error)\b|Watchdog caught (collective operation timeout)(?:.*OpType=(\w+))?|\b(Rendezvous(?:Timeout|Connection|Closed)Error)\b|Connection closed by peer \[([^\]]+)\]|ORTE has lost communication with a remote daemon|ORTE was (unable to reliably start one or more daemons)|(no socket interface found)|waiting for clients\. (\d+/\d+ clients joined)|(Barrier timed out)|(actor is dead because its node has died)`), nil}, // NCCL, PyTorch, JAX, Ray
 		},
-		answer:   lazyregexp.New(`Remote daemon: \S+ on node (\S+)`),
-		isLate:   true,
-		brief:    "workers apart",
-		describe: lostContactText,
-		advise: func(e *KnownError, _ Container) string {
+		answer: lazyregexp.New(`Remote daemon: \S+ on node (\S+)`),
+		isLate: true,
+		brief:  "workers apart",
+		describe: func(subject string) string {
+			if isWorker(subject) {
+				return "it lost contact with worker " + subject
+			}
+			return "it lost contact with the other workers" + wording.InBrackets(subject)
+		},
+		advise: func(e *KnownError, c Container) string {
+			if e.Subject == "no socket interface found" {
+				return fmt.Sprintf("set NCCL_SOCKET_IFNAME in env of container %s to the network interface of the pod (usually eth0), or leave it out: NCCL found none of the name that it looks for", c.Name)
+			}
 			if isWorker(e.Subject) {
 				return fmt.Sprintf("look at pod %s and its node, which may have failed or stalled first, and at the network between them", e.Subject)
 			}
@@ -73,9 +65,7 @@ var resourceErrors = []errorRow{
 		kind: ErrorProcessLimit,
 		patterns: []errorPattern{
 			{"resource temporarily unavailable", lazyregexp.New(`\b(?:fork|pthread_create)\b.*: Resource temporarily unavailable`), nil},
-			{"start new thread", lazyregexp.New(`can't start new thread`), nil},
-			{"native thread", lazyregexp.New(`unable to create (?:new )?native thread`), nil},
-			{"pthread_create", lazyregexp.New(`pthread_create failed \((EPERM)\)`), nil},
+			{"thread", lazyregexp.New(`can't start new thread|unable to create (?:new )?native thread|failed to create new OS thread|pthread_create failed \((EPERM)\)`), nil},
 		},
 		leads:  []ErrorKind{ErrorOutOfMemory},
 		brief:  "too many threads",
@@ -94,40 +84,28 @@ var resourceErrors = []errorRow{
 	{
 		kind: ErrorOutOfMemory,
 		patterns: []errorPattern{
-			{"outofmemory", lazyregexp.New(`\bOutOfMemoryError(?:: (.+))?$|\bOutOfMemoryException\b`), nil},
-			{"allocate memory", lazyregexp.New(`(?i)cannot allocate memory|failed to allocate memory`), nil},
-			{"allocate vector", lazyregexp.New(`cannot allocate (vector of size .+)$`), nil},
-			{"heap out of memory", lazyregexp.New(`(JavaScript heap out of memory)`), nil},
-			{"memoryerror", lazyregexp.New(`(?:^|[\s._])_?(?:Array)?MemoryError\b`), nil},
-			{"bad_alloc", lazyregexp.New(`\bstd::bad_alloc\b`), nil},
-			{"runtime: out of memory", lazyregexp.New(`\bruntime: out of memory`), nil},
-			{"insufficient memory", lazyregexp.New(`insufficient memory for the Java Runtime`), nil},
-			{"allowed memory size", lazyregexp.New(`(Allowed memory size of \d+ bytes exhausted)`), nil},
-			{"commit_memory", lazyregexp.New(`(os::commit_memory)\(.*\bfailed`), nil},
-			{"0x8007000e", lazyregexp.New(`(?:GC heap initialization failed|CoreCLR), HRESULT: 0x8007000E|GC heap initialization failed with error 0x8007000E`), nil},
-			{"could not reserve", lazyregexp.New(`(Could not reserve enough space for .*?object heap)`), nil},
+			{"memory", lazyregexp.New(`\bOutOfMemoryError(?:: (.+))?$|\bOutOfMemoryException\b|(?i:cannot allocate memory|failed to allocate memory)|(JavaScript heap out of memory)|(?:^|[\s._])_?(?:Array)?MemoryError\b|\bruntime: out of memory|insufficient memory for the Java Runtime|(Allowed memory size of \d+ bytes exhausted)|(os::commit_memory)\(.*\bfailed`), nil},
+			{"", lazyregexp.New(`cannot allocate (vector of size .+)$|\bstd::bad_alloc\b|(?:GC heap initialization failed|CoreCLR), HRESULT: 0x8007000E|GC heap initialization failed with error 0x8007000E|(Could not reserve enough space for .*?object heap)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorProcessLimit, ErrorOutOfGPUMemory},
 		answer:   lazyregexp.New(`^\s+at \S*(` + kafkaReceive + `)\(`),
 		brief:    "out of memory",
-		describe: outOfMemoryText,
-		advise:   memoryAdvice,
+		describe: func(subject string) string {
+			if strings.HasPrefix(subject, kafkaReceive) {
+				return "its Kafka client reads an answer with TLS as plain text, and runs out of heap"
+			}
+			return wording.Join(": ", "it ran out of memory", subject)
+		},
+		advise: memoryAdvice,
 	},
 	{
 		kind: ErrorProcessKilled,
 		patterns: []errorPattern{
-			{"killed", lazyregexp.New(`line \d+:\s+\d+ Killed\s+(\S+(?: [^\s"$-]\S*)?)`), nil},
-			{"killed", lazyregexp.New(`^Killed$`), nil}, // of a shell that runs a command line
+			{"killed", lazyregexp.New(`line \d+:\s+\d+ Killed\s+(\S+(?: [^\s"$-]\S*)?)|^Killed$|(?:([\w./-]+): )?signal: killed|Killed signal terminated program (\S+)|internal compiler error: Killed \(program (\S+)\)`), nil}, // of a shell that runs a command line
 			{"sigkill", lazyregexp.New("(?:`([\\w./-]+) [^`]*` )?\\(signal: 9, SIGKILL|workers are \\{.*SIGKILL|died with <Signals\\.SIGKILL"), nil},
-			{"code", lazyregexp.New(`(?i)return(?:ed a non-zero exit| |ed with exit |ed with return )code (?:-9\b|Negsignal\.SIGKILL)`), nil}, // Airflow
-			{"signal: killed", lazyregexp.New(`(?:([\w./-]+): )?signal: killed`), nil},
+			{"", lazyregexp.New(`(?i:return(?:ed a non-zero exit| |ed with exit |ed with return )code (?:-9\b|Negsignal\.SIGKILL))|(?i:\b(executor) with id \d+ exited with exit code 137)|process in the process pool was terminated abruptly|Process .(\w[\w:]*).* terminated with an error exit status \(137\)|(Gradle build daemon) disappeared unexpectedly`), nil}, // Airflow, Spark
 			{"signal", lazyregexp.New(`(?i)(?:process (rank \d+)\b(?:.*( on node \S+))?.*)?\b(?:exited (?:prematurely: |with |on )?|killed by |terminated by |failed with )signal[: ]*["']?(?:9 \((?:sig)?kill(?:ed)?\)|sigkill\b|killed\b)`), nil},
-			{"exit code 137", lazyregexp.New(`(?i)\b(executor) with id \d+ exited with exit code 137`), nil}, // Spark
 			{"sigkill", lazyregexp.New(`(?i)signal 9 \(SIGKILL\) received by PID \d+|exit(?:ed with)? signal SIGKILL|failed with SIGKILL|was sent SIGKILL! Perhaps out of memory`), nil},
-			{"killed signal", lazyregexp.New(`Killed signal terminated program (\S+)`), nil},
-			{"compiler error: killed", lazyregexp.New(`internal compiler error: Killed \(program (\S+)\)`), nil},
-			{"terminated abruptly", lazyregexp.New(`process in the process pool was terminated abruptly`), nil},
-			{"daemon disappeared", lazyregexp.New(`(Gradle build daemon) disappeared unexpectedly`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorOutOfMemory},
 		leads:    []ErrorKind{ErrorFileMissing, ErrorCommandNotFound},
@@ -151,8 +129,7 @@ var resourceErrors = []errorRow{
 		kind: ErrorHeapSize,
 		patterns: []errorPattern{
 			{"must be at least", lazyregexp.New(`\b((?:System|Executor) memory \d+\w* must be at least \d+)`), nil},
-			{"heap", lazyregexp.New(`((?:Initial|Minimum) heap size set to a larger value than the maximum heap size|Too small (?:initial|maximum) heap|Invalid (?:initial|maximum) heap size: \S+)`), nil},
-			{"heap size", lazyregexp.New(`(initial heap size \[\d+\] not equal to maximum heap size \[\d+\])`), nil},
+			{"heap", lazyregexp.New(`((?:Initial|Minimum) heap size set to a larger value than the maximum heap size|Too small (?:initial|maximum) heap|Invalid (?:initial|maximum) heap size: \S+)|(initial heap size \[\d+\] not equal to maximum heap size \[\d+\])`), nil},
 		},
 		brief:    "wrong heap size",
 		describe: heapSizeText,
@@ -172,13 +149,6 @@ func isWorker(subject string) bool {
 	return strings.Contains(subject, "-") && !strings.ContainsAny(subject, " :")
 }
 
-func lostContactText(subject string) string {
-	if isWorker(subject) {
-		return "it lost contact with worker " + subject
-	}
-	return "it lost contact with the other workers" + wording.InBrackets(subject)
-}
-
 // sparkOptions are Spark's options for the memory that its message is about.
 var sparkOptions = map[string]string{
 	"System memory": "--driver-memory (spark.driver.memory)", "Executor memory": "--executor-memory (spark.executor.memory)",
@@ -195,19 +165,9 @@ func heapSizeText(subject string) string {
 // kafkaReceive is where a Kafka client reads the size of an answer; of a listener with TLS, it takes the first bytes of an alert for that.
 const kafkaReceive = "NetworkReceive.readFrom"
 
-func outOfMemoryText(subject string) string {
-	if strings.HasPrefix(subject, kafkaReceive) {
-		return "its Kafka client reads an answer with TLS as plain text, and runs out of heap"
-	}
-	return wording.Join(": ", "it ran out of memory", subject)
-}
-
 // memoryAdvice names the limit of the program that ran out of memory: its runtime may have one of its own.
 func memoryAdvice(e *KnownError, c Container) string {
-	limit := ""
-	if c.MemoryLimit != "" {
-		limit = ", which is " + c.MemoryLimit
-	}
+	limit := prefixed(", which is ", c.MemoryLimit)
 	switch {
 	case strings.HasPrefix(e.Subject, kafkaReceive):
 		return fmt.Sprintf("set security.protocol of the Kafka client to SSL or SASL_SSL, with what that needs, in %s, or have it use a listener without TLS (%s): memory is most likely not what it lacks", c.configurationText(), cmp.Or(c.addresses(), c.argumentsText()))
@@ -229,8 +189,5 @@ func memoryAdvice(e *KnownError, c Container) string {
 
 // javaHeap says how to set the heap of a Java program.
 func javaHeap(c Container) string {
-	if c.MemoryLimit == "" {
-		return "-Xmx, or -XX:MaxRAMPercentage in JAVA_TOOL_OPTIONS"
-	}
-	return fmt.Sprintf("-Xmx, or -XX:MaxRAMPercentage in JAVA_TOOL_OPTIONS: without them it is a quarter of the memory limit, which is %s", c.MemoryLimit)
+	return "-Xmx, or -XX:MaxRAMPercentage in JAVA_TOOL_OPTIONS" + prefixed(": without them it is a quarter of the memory limit, which is ", c.MemoryLimit)
 }

@@ -3,6 +3,7 @@ package meaning
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
@@ -163,4 +164,51 @@ func scratchOf(c *Container) string {
 		return "that of an emptyDir, as the container has readOnlyRootFilesystem"
 	}
 	return "/tmp or that of an emptyDir"
+}
+
+// cloudCall matches a request to AWS whose credentials it does not accept, and what the AWS CLI transferred.
+var cloudCall = lazyregexp.New(`(?:(\w+ failed): \S+ to (s3://[^/\s]+)\S* )?An error occurred \((ExpiredToken|ExpiredTokenException|InvalidClientTokenId|InvalidAccessKeyId|SignatureDoesNotMatch|UnrecognizedClientException)\)(?: when calling the (\w+) operation)?`)
+
+// vaultRequest matches the request that Vault refuses, with its path.
+var vaultRequest = lazyregexp.New(`\bURL: (\w+) https?://[^/\n]+/v1/([^\s\\]+)\s+Code: 403`)
+
+// askedVault is the clue of a request that Vault does not allow: its log has the path in a line of its own.
+func askedVault(q *Clue, c *Container) Remedy {
+	m := vaultRequest.FindStringSubmatch(escapedEnd.ReplaceAllString(strings.Join(append(slices.Clone(q.Log), q.Words), "\n"), "\n"))
+	of, _ := q.server(c)
+	switch {
+	case m == nil || !strings.Contains(q.Words, "permission"):
+		return Remedy{}
+	case strings.HasSuffix(m[2], "/login"):
+		return Remedy{Text: "have the role of Vault with which the program logs in at " + m[2] + " allow ServiceAccount " + c.account() + " of namespace " + c.Namespace +
+			" (bound_service_account_names and bound_service_account_namespaces), and Vault review tokens of this cluster", Server: of.host}
+	}
+	who := cmp.Or(prefixed("the token of the program, which it has from ", c.credentials()), "the Vault role with which ServiceAccount "+c.account()+" logs in")
+	return Remedy{Text: fmt.Sprintf("allow %s (%s) in a policy of %s, or check whether its token is still valid", m[2], cmp.Or(vaultVerbs[m[1]], m[1]), who), Server: of.host}
+}
+
+// vaultVerbs are the capabilities of Vault's policies, by the methods of requests.
+var vaultVerbs = map[string]string{"GET": "read, or list", "LIST": "list", "PUT": "create and update", "POST": "create and update", "DELETE": "delete"}
+
+// ofAccess returns the remedy for an error about credentials or rights of which a phrase, or the status of the response, says more.
+func (e *KnownError) ofAccess(q *Clue, c *Container) (none Remedy) {
+	isAccess := slices.Contains([]ErrorKind{ErrorForbidden, ErrorAuthentication}, e.Kind)
+	if !isAccess && !slices.Contains([]ErrorKind{ErrorObjectMissing, ErrorCommandNotFound, ErrorReadOnly, ErrorFileMissing}, e.Kind) || e.Access != (Access{}) {
+		return none
+	}
+	with := &Clue{Words: q.Words + "; " + e.Subject, Log: q.Log}
+	for _, clue := range []func(*Clue, *Container) Remedy{askedVault, asked(accessAsks)} {
+		if out := clue(with, c); out.Text != "" {
+			return out
+		}
+	}
+	if isAccess && (e.Subject == "" || e.Subject == vagueForbidden) {
+		return responseStatus(with, c)
+	}
+	return none
+}
+
+// ofToken reports whether the error is about the API server, which the program asks at its own pod or without a token.
+func (e *KnownError) ofToken(c *Container) bool {
+	return e.APIServer && ownPod.MatchString(e.Subject) || c.NoToken && (e.Access.User == anonymous || strings.HasPrefix(e.Subject, tokenDir))
 }

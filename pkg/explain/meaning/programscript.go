@@ -22,6 +22,9 @@ var (
 // scriptAdvice returns advice on a script that a shell cannot read. A shell takes a program that the machine cannot execute for a script,
 // and complains about a sign which the script in the template does not have.
 func scriptAdvice(e *KnownError, c Container) string {
+	if strings.Contains(e.Subject, "nd of file") || strings.Contains(e.Subject, "EOF") || strings.Contains(e.Subject, "nterminated") {
+		return fmt.Sprintf("close what the script of container %s begins: a quote, a bracket, or if, for, while and case (fi, done, esac)", c.Name)
+	}
 	script := ""
 	if len(c.Arguments) > 0 {
 		script = c.Arguments[len(c.Arguments)-1]
@@ -30,7 +33,7 @@ func scriptAdvice(e *KnownError, c Container) string {
 	if hasScript && unexpectedSign.MatchString(e.Subject) && !onlyBash.MatchString(script) && !parenthesis.MatchString(script) {
 		return fmt.Sprintf("build the image of container %s (%s) for the architecture of its node: the script in the template has nothing that a shell cannot read, so the shell most likely read a program for another architecture as a script", c.Name, c.Image)
 	}
-	return fmt.Sprintf("correct the script of container %s, or run it with the shell that it is written for: arrays and [[ need bash, while sh is dash or BusyBox in many images", c.Name)
+	return fmt.Sprintf("correct the script of container %s, or run it with the shell that it is written for: arrays and [[ need bash, as do source, pipefail and ${X//a/b}, while sh is dash or BusyBox in many images", c.Name)
 }
 
 // scriptLine matches the line that a shell names in the script of its command line.

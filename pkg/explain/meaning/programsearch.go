@@ -15,7 +15,7 @@ var (
 	// sourceLine matches a line of code, which looks like an address.
 	sourceLine = lazyregexp.New(`\.(?:lua|py|rb|js|ts|go|java|php|pl|rs|cc?|cpp|sh):\d+$`)
 	// stackFrame matches a line of a stack trace, or of hints and summaries after an error, which names no error.
-	stackFrame = lazyregexp.New(`^(?:\s|at |\.\.\. \d+ more|goroutine \d+ |Traceback |main\.|\S+\.go:\d+)|^\S*$|^[=!]{5,} |^(?:\[rank\d+\]: ?)?(?:CUDA kernel errors might be|For debugging consider passing|Compile with .TORCH_USE_CUDA_DSA)|^fatal: Could not read from remote repository|^Please make sure you have the correct access rights|^and the repository exists`)
+	stackFrame = lazyregexp.New(`^(?:\s|at |\.\.\. \d+ more|goroutine \d+ |Traceback |main\.|\S+\.go:\d+)|^\S*$|^[=!]{5,} |^(?:\[rank\d+\]: ?)?(?:CUDA kernel errors might be|For debugging consider passing|Compile with .TORCH_USE_CUDA_DSA)|^fatal: Could not read from remote repository|^fatal error: newosproc|^Please make sure you have the correct access rights|^and the repository exists`)
 	// unknownError matches a line that reports an error with an unknown meaning, after which errors in earlier lines do not
 	// count.
 	unknownError = lazyregexp.New(`^(?:[\w.]*(?:Error|Exception)\b|panic: |(?i:fatal|critical)\b)`)
@@ -78,7 +78,7 @@ func locate(code int32, all []string) (*KnownError, int) {
 			late, lateAt = known, at
 		}
 		switch {
-		case stackFrame.MatchString(line):
+		case stackFrame.MatchString(line), readLine(line).kind <= lineHint:
 		case (known == nil || !known.row().isLate) && isUnknown(line):
 			return late, lateAt
 		default:
@@ -138,7 +138,10 @@ func knownInText(code int32, text string) *KnownError {
 	if known := knownError(code, text, startErrors); known != nil {
 		return known
 	}
-	return knownError(code, text, programErrors)
+	if known := knownError(code, text, programErrors); known == nil || !slices.Contains([]ErrorKind{ErrorFileMissing, ErrorSharedMemory, ErrorUsage}, known.Kind) || !strings.Contains(text, "ERROR:  ") && !strings.Contains(text, "ResponseError") {
+		return known
+	}
+	return nil // The file or the command is one of a server.
 }
 
 // element matches an element of a list.
@@ -190,7 +193,7 @@ func knownError(code int32, line string, rows []errorRow) *KnownError {
 // match returns the submatches of the first pattern that matches the line; nil if none does. lower is the line in lower case.
 func (r *errorRow) match(code int32, line, lower string) []string {
 	for _, p := range r.patterns {
-		if strings.Contains(lower, p.hint) && (p.codes == nil || slices.Contains(p.codes, code)) {
+		if hasAny(lower, strings.Split(p.hint, "|")) && (p.codes == nil || slices.Contains(p.codes, code)) {
 			if m := p.line.FindStringSubmatch(line); m != nil {
 				return m
 			}

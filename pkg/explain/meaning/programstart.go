@@ -21,6 +21,8 @@ func notFoundText(command string) string {
 		return "there is no program " + wording.Quoted(wording.Cut(command, maxCommand)) + ": its arguments are a part of its name"
 	case strings.HasPrefix(command, "-"):
 		return "there is no program " + wording.Quoted(wording.Cut(command, maxCommand)) + ": that is an argument"
+	case ofBash.MatchString(command):
+		return "its shell has no command " + command + ", which bash has"
 	case strings.Contains(command, "/"):
 		return command + " does not exist in the container"
 	}
@@ -29,6 +31,9 @@ func notFoundText(command string) string {
 
 // shellWords matches a line that only a shell can run: one of its own commands, or several commands.
 var shellWords = lazyregexp.New(`^(?:exit|cd|export|set|source|\.|if|for|while|ulimit|umask|eval|exec|trap) |&&|\|\||[;|<>]`)
+
+// ofBash matches commands that only bash and similar shells have.
+var ofBash = lazyregexp.New(`^(?:source|\[\[|function|declare|shopt|pushd|popd|mapfile|readarray|let)$`)
 
 // typographic are quotes that YAML and shells take as a part of a word.
 const typographic = "“”„‘’«»"
@@ -67,6 +72,8 @@ func notFoundAdvice(e *KnownError, c Container) string {
 			return fmt.Sprintf("run the line with a shell, as an element of its own in command of container %s: [sh, -c, \"%s\"]", c.Name, wording.Shorten(e.Subject, maxCommand))
 		}
 		return fmt.Sprintf("give the program and each of its arguments as an element of its own in command of container %s, or only the arguments in args: those follow the entrypoint of image %s", c.Name, c.Image)
+	case ofBash.MatchString(e.Subject):
+		return scriptAdvice(e, c)
 	case strings.HasPrefix(e.Subject, "-"):
 		return fmt.Sprintf("begin command of container %s with a program, or leave it out if the arguments are for the entrypoint of image %s; in a script, the line before may lack its backslash", c.Name, c.Image)
 	}

@@ -14,8 +14,7 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorHostKey,
 		patterns: []errorPattern{
-			{"host key verification failed", lazyregexp.New(`Host key verification failed`), nil},
-			{"knownhosts", lazyregexp.New(`knownhosts: key (?:is unknown|mismatch)`), nil},
+			{"", lazyregexp.New(`Host key verification failed|knownhosts: key (?:is unknown|mismatch)`), nil},
 		},
 		brief:  "unknown host key",
 		text:   "host key verification failed: its known_hosts lacks the key of the server, or has another",
@@ -24,42 +23,18 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorRateLimit,
 		patterns: []errorPattern{
-			{"rate limit", lazyregexp.New(`(?i)toomanyrequests: (you have reached your \S+ rate limit)`), nil},
-			{"toomanyrequests", lazyregexp.New(`(TOOMANYREQUESTS)`), nil},
-			{"429", lazyregexp.New(`(?i)\b429 (?:client error: )?too many requests(?: for url: (\S+))?`), nil},
-			{"exceeded your current quota", lazyregexp.New(`(You exceeded your current quota)`), nil},
-			{"an error occurred (", lazyregexp.New(`An error occurred \((SlowDown|Throttling|ThrottlingException|TooManyRequestsException|RequestLimitExceeded)\)`), nil},
+			{"rate limit|toomanyrequests|too many|429|exceeded your current quota|an error occurred (", lazyregexp.New(`(?i:toomanyrequests: (you have reached your (?:\S+ ){1,3}rate limit)|\b((?:api )?rate limit (?:already )?exceeded)\b)|(TOOMANYREQUESTS)|(too many (?:certificates|failed authorizations|new orders|registrations)\b[^:,]*)|(?i:\b429 (?:client error: )?too many requests(?: for url: (\S+))?)|(You exceeded your current quota)|An error occurred \((SlowDown|Throttling|ThrottlingException|TooManyRequestsException|RequestLimitExceeded)\)`), nil},
 		},
 		brief:  "rate limit",
 		text:   "a service limits its requests{: %s|}",
-		advice: "wait until the limit is reset, send fewer requests (such as with less parallelism), or use an account with a higher limit",
+		advice: "wait until the limit is reset, send fewer requests (such as with less parallelism, or with a cache or mirror of what it downloads), or log in with an account that has a higher limit",
 	},
 	{
 		kind: ErrorEarlierState,
 		patterns: []errorPattern{
-			{"checksum mismatch", lazyregexp.New(`(Migration checksum mismatch for migration (?:with )?version \S+)`), nil},
-			{"found failed migrations", lazyregexp.New(`(found failed migrations in the target database)`), nil},
-			{"no migration found for", lazyregexp.New(`(no migration found for version \d+)`), nil},
-			{"can't locate revision", lazyregexp.New(`(Can't locate revision identified by '[^']+')`), nil},
-			{"failed migration", lazyregexp.New(`([Cc]ontains a failed migration to version \S+|Detected failed migration to version \S+)`), nil},
-			{"dirty database", lazyregexp.New(`(Dirty database version \d+)`), nil},
-			{"lock", lazyregexp.New(`([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|((?:repository|[mM]igration table) is already locked)`), nil},
-			{"in progress", lazyregexp.New(`(another operation \(install/upgrade/rollback\) is in progress)`), nil},
-			{"no deployed releases", lazyregexp.New(`("[^"]+" has no deployed releases)`), nil},
-			{"cannot be imported", lazyregexp.New(`(\S+ "[^"]+"(?: in namespace "[^"]*")? exists and cannot be imported) into`), nil},
-			{"duplicate column", lazyregexp.New(`(Duplicate column name '[^']+')`), nil},
-			{"migrationinprogress", lazyregexp.New(`(MigrationInProgress: .+)`), nil},
-			{"still in use", lazyregexp.New(`(cannot re-use a name that is still in use)`), nil},
-			{"already allocated", lazyregexp.New(`(failed to allocate IP \S+: provided IP is already allocated)|(\d+: provided port is already allocated)`), nil},
-			{"another migration", lazyregexp.New(`([Aa]nother migration process is currently running)`), nil},
-			{"is not clean", lazyregexp.New(`(database is not clean: .+? in schema "[^"]+")`), nil},
-			{"migration not ", lazyregexp.New(`(Detected (?:applied|resolved|failed) migration not (?:resolved|applied)[\w ]*)`), nil},
-			{"but is now", lazyregexp.New(`(\S+::\S+::\S+ was: \S+ but is now: \S+)`), nil}, // Liquibase
-			{"already initialized", lazyregexp.New(`MongoServerError: (already initialized)`), nil},
-			{"already exists and is complete", lazyregexp.New(`(A job instance already exists and is complete)`), nil},
-			{"already exists", lazyregexp.New(existing), nil},
-			{"already exists", lazyregexp.New(`ERROR: +((?:relation|column) "[^"]+" (?:of relation "[^"]+" )?already exists)|(Table '[^']+' already exists)|fatal: destination path ('[^']+' already exists)`), nil},
-			{"already exists", lazyregexp.New("((?:[A-Za-z]+ )?(?:\"[^\"]+\"|'[^']+'|`[^`]+`|\\[[^\\]]+\\]) already exists)|((?:[cC]ollection|[bB]ucket|[tT]opic|[dD]atabase|[cC]onnector|[uU]ser) (?:\\S+ )?already exists(?:: \\S+)?)"), nil},
+			{"migration|can't locate revision|dirty database|lock|in progress|no deployed releases|cannot be imported|duplicate column|still in use|already |is not clean|but is now", lazyregexp.New(`(Migration checksum mismatch for migration (?:with )?version \S+)|(found failed migrations in the target database)|(no migration found for version \d+)|([Cc]ontains a failed migration to version \S+|Detected failed migration to version \S+)|(MigrationInProgress: .+)|([Aa]nother migration process is currently running)|(Detected (?:applied|resolved|failed) migration not (?:resolved|applied)[\w ]*)|(migration \S+ was previously applied but (?:has been modified|is missing))|(Migration file of version \S+ is missing)|(Can't locate revision identified by '[^']+')|(Dirty database version \d+)|([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|((?:repository|[mM]igration table) is already locked)|(another operation \(install/upgrade/rollback\) is in progress)|("[^"]+" has no deployed releases)|(\S+ "[^"]+"(?: in namespace "[^"]*")? exists and cannot be imported) into|(Duplicate column name '[^']+')|(cannot re-use a name that is still in use)|(failed to allocate IP \S+: provided IP is already allocated)|(\d+: provided port is already allocated)|MongoServerError: (already initialized)|(database is not clean: .+? in schema "[^"]+")|(\S+::\S+::\S+ was: \S+ but is now: \S+)`), nil},
+			{"already exists", lazyregexp.New(`(A job instance already exists and is complete)|` + existing + `|ERROR: +((?:relation|column) "[^"]+" (?:of relation "[^"]+" )?already exists)|(Table '[^']+' already exists)|fatal: destination path ('[^']+' already exists)`), nil},
+			{"already exists", lazyregexp.New("((?:[A-Za-z]+ )?(?:\"[^\"]+\"|'[^']+'|`[^`]+`|\\[[^\\]]+\\]) already exists)|((?:[rR]eplica|[sS]napshot|[aA]rchive|[bB]ackup named|[cC]ollection|[bB]ucket|[tT]opic|[dD]atabase|[cC]onnector|[uU]ser|[rR]ole|[nN]amespace|[sS]napshot) (?:with (?:the )?(?:name|identifier|ID) )?(?:\\S+ )?already exists(?:: \\S+)?)"), nil},
 		},
 		answer: lazyregexp.New("^The (`[^`]+` migration) started at .* failed"),
 		read:   readLeftover,
@@ -79,8 +54,7 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorScript,
 		patterns: []errorPattern{
-			{"syntax error", lazyregexp.New(`^\S+: (?:-c: )?(?:(?:line )?\d+: )?([Ss]yntax error(?:: (?:unexpected .+|"[^"]+" unexpected.*|\S+ unexpected.*|[Uu]nterminated .+)| near unexpected .+))`), nil},
-			{"end of file", lazyregexp.New(`^\S+: (?:line )?\d+: ([Uu]nexpected end of file.*)`), nil},
+			{"", lazyregexp.New(`^\S+: (?:-c: )?(?:(?:line )?\d+: )?([Ss]yntax error(?:: (?:unexpected .+|"[^"]+" unexpected.*|[\w ]+ unexpected.*|[Uu]nterminated .+)| near unexpected .+)|(?:\S+: )?[Bb]ad substitution|set: Illegal option -o pipefail|[Uu]nexpected end of file.*)`), nil},
 		},
 		brief:  "script",
 		text:   "the shell cannot read its script{: %s|}",
@@ -91,21 +65,14 @@ var stateErrors = []errorRow{
 		casual: true,
 		patterns: []errorPattern{
 			{"variable", lazyregexp.New(`environment variable ([A-Z][A-Z0-9_]+) expected, but not set`), nil}, // PyTorch
-			{"unbound variable", lazyregexp.New(shellVariable + `unbound variable`), nil},
-			{"not set", lazyregexp.New(shellVariable + `parameter (?:null or )?not set`), nil},
-			{"keyerror", lazyregexp.New(`\bKeyError: ['"]` + constant + `['"]`), nil},                         // os.environ of Python
-			{"key not found", lazyregexp.New(`\bkey not found: "` + constant + `"`), nil},                     // ENV.fetch of Ruby
-			{"undefinedvalueerror", lazyregexp.New(`\bUndefinedValueError: ` + constant + ` not found`), nil}, // python-decouple
+			{"", lazyregexp.New(shellVariable + `(?:unbound variable|parameter (?:null or )?not set)`), nil},
+			{"", lazyregexp.New(`\bKeyError: ['"]` + constant + `['"]|\bkey not found: "` + constant + `"|\bUndefinedValueError: ` + constant + ` not found|\beither ` + constant + ` or [A-Z_]+ must be set`), nil}, // Python, ENV.fetch of Ruby, python-decouple, Spark
 			{"", lazyregexp.New(`(?:^|[:!] )["'` + "`" + `]?((?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+))["'` + "`" + `]? (?:` + envVariable + ` )?(?:is|was|must be|has to be|are) (?:not set|set|required|missing|undefined|empty|unset|not provided|provided|not defined|defined)\b`), nil},
 			{"", lazyregexp.New(`(?:^|[:!\]] )["'` + "`" + `]?((?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+))["'` + "`" + `]?:? (?:` + envVariable + ` )?(?:not set|required|missing|undefined|unset|not provided|not defined)\b`), nil},
 			{"env", lazyregexp.New(`\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+) ` + envVariable + ` (?:is )?(?:required|not set|missing|must be set)\b`), nil},
 			{"env", lazyregexp.New(`(?i)` + envVariable + ` (?:is )?required but not (?:provided|set): ["']` + constant), nil}, // dbt
-			{"env['", lazyregexp.New(`\bput it in the ENV\['(\w+)'\]`), nil},                    // Rails
-			{"required key", lazyregexp.New(`required key \\*"?(\w+)\\*"? missing value`), nil}, // envconfig
-			{"env", lazyregexp.New(`(?i)\b` + envVariable + `:? ["'` + "`" + `]?` + constant + `["'` + "`" + `]? ` + isNotSet), nil},
-			{"env", lazyregexp.New(`(?i)["'` + "`" + `]?\b` + constant + `["'` + "`" + `]? ` + envVariable + " " + isNotSet), nil},
-			{"env", lazyregexp.New(`(?i)(?:missing (?:required )?` + envVariable + `|` + envVariable + ` not (?:found|set|defined)):? ["'` + "`" + `]?` + constant + `["'.!)\]}` + "`" + `]*$`), nil},
-			{"env", lazyregexp.New(`(?i)(?:^|[:.!] )(?:please )?set the ` + constant + ` ` + envVariable + `[.!]?$`), nil},
+			{"", lazyregexp.New(`\bput it in the ENV\['(\w+)'\]|required key \\*"?(\w+)\\*"? missing value`), nil},             // Rails, envconfig
+			{"env", lazyregexp.New(`(?i)\b` + envVariable + `:? ["'` + "`" + `]?` + constant + `["'` + "`" + `]? ` + isNotSet + `|["'` + "`" + `]?\b` + constant + `["'` + "`" + `]? ` + envVariable + " " + isNotSet + `|(?:missing (?:required )?` + envVariable + `|` + envVariable + ` not (?:found|set|defined)):? ["'` + "`" + `]?` + constant + `["'.!)\]}` + "`" + `]*$|(?:^|[:.!] )(?:please )?set the ` + constant + ` ` + envVariable + `[.!]?$`), nil},
 		},
 		read: func(e *KnownError, line string) {
 			if strings.Contains(line, e.Subject+" env") { // The name is in the words of a program, not of a shell.
@@ -119,13 +86,8 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorSetting,
 		patterns: []errorPattern{
-			{"could not resolve placeholder", lazyregexp.New(`Could not resolve placeholder ['$]\{?([\w.-]+)`), nil},
-			{"config property", lazyregexp.New(`The config property (\S+) is required but`), nil},
-			{"input variable", lazyregexp.New(`The root module input variable "([^"]+)" is not set`), nil},
-			{"setting must not be empty", lazyregexp.New(`The (\w+) setting must not be empty`), nil},
+			{"", lazyregexp.New(`Could not resolve placeholder ['$]\{?([\w.-]+)|The config property (\S+) is required but|The root module input variable "([^"]+)" is not set|The (\w+) setting must not be empty|No (application encryption key) has been specified|Failed to configure a DataSource: '(url)' attribute is not specified`), nil}, // Laravel
 			{"secret_key_base", lazyregexp.New("Missing `(secret_key_base)` for"), nil},
-			{"application encryption key", lazyregexp.New(`No (application encryption key) has been specified`), nil}, // Laravel
-			{"datasource", lazyregexp.New(`Failed to configure a DataSource: '(url)' attribute is not specified`), nil},
 		},
 		read: func(e *KnownError, _ string) {
 			e.Subject = cmp.Or(map[string]string{"url": "spring.datasource.url", "application encryption key": "APP_KEY"}[e.Subject], e.Subject)
@@ -137,19 +99,14 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorObjectMissing,
 		patterns: []errorPattern{
-			{"does not exist", lazyregexp.New(`((?:relation|table|column|type|function|schema|index|sequence|extension|view|database|role|user) \\*"[^"\\]+\\*"(?: of relation "[^"]+")? does not exist)`), nil},
-			{"column", lazyregexp.New(`(column [\w.]+ does not exist)`), nil},
-			{"exist", lazyregexp.New(`(Table ['"]?[\w.]+['"]? does(?:n't| not) exist)`), nil},
-			{"unknown ", lazyregexp.New(`(Unknown (?:database|column|table) '[^']+')`), nil},
-			{"no such", lazyregexp.New(`(no such (?:table|column): \S+)`), nil},
-			{"invalid object name", lazyregexp.New(`(Invalid object name '[^']+')`), nil},
+			{"exist", lazyregexp.New(`((?:relation|table|column|type|function|schema|index|sequence|extension|view|database|role|user) \\*"[^"\\]+\\*"(?: of relation "[^"]+"| referenced in foreign key constraint)? does not exist)|(column [\w.]+ does not exist)|((?:Table|Database) ['"]?[\w.]+['"]? does(?:n't| not) exist)`), nil},
+			{"unknown |no such|invalid object name", lazyregexp.New(`(Unknown (?:database|column|table) '[^']+')|(no such (?:table|column): \S+)|(Invalid object name '[^']+')`), nil},
 			{"nosuchbucket", lazyregexp.New(` to (\w+://[^/\s]+)\S* An error occurred \(NoSuchBucket\)`), nil}, // AWS CLI
-			{"bucket", lazyregexp.New(`(The specified bucket does not exist)`), nil},
+			{"the specified", lazyregexp.New(`(The specified (?:bucket|container|key) does not exist|S3 bucket "[^"]+" does not exist)`), nil},
 			{"nosuchbucket", lazyregexp.New(`\b(NoSuchBucket)\b`), nil},
 			{"chart ", lazyregexp.New(`(chart \\*"[^"\\]+\\*" (?:matching|version) \S+ not found in (?:\S+ index|\S+ repository))`), nil},
-			{"key does not exist", lazyregexp.New(`(The specified key does not exist)`), nil},
 			{"(404) when calling", lazyregexp.New(`An error occurred \(404\) when calling the HeadObject operation: (Key "[^"]+" does not exist)?`), nil},
-			{"://", lazyregexp.New(`Path does not exist: ((?:s3a?|gs|gcs|abfss?|wasbs?)://\S*\w)|\b((?:s3a?|gs|gcs|abfss?|wasbs?)://\S+) (?:bucket does not exist|not found$)`), nil},
+			{"://", lazyregexp.New(`(?:Path does not exist|No such file or directory): ((?:s3a?|gs|gcs|abfss?|wasbs?)://\S*\w)|\b((?:s3a?|gs|gcs|abfss?|wasbs?)://\S+) (?:bucket does not exist|not found$)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorEarlierState, ErrorAuthentication},
 		read:     func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
@@ -160,8 +117,7 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorServerRules,
 		patterns: []errorPattern{
-			{"pg_hba.conf", lazyregexp.New(`((?:no pg_hba\.conf entry|pg_hba\.conf rejects connection) for .+)`), nil},
-			{"is not allowed to connect", lazyregexp.New(`(Host '[^']+' is not allowed to connect to this \w+)`), nil},
+			{"pg_hba.conf|is not allowed to connect", lazyregexp.New(`((?:no pg_hba\.conf entry|pg_hba\.conf rejects connection) for .+)|(Host '[^']+' is not allowed to connect to this \w+)`), nil},
 		},
 		read:  func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
 		brief: "not allowed",
@@ -181,6 +137,8 @@ const allowConnection = "have the server allow the connection (pg_hba.conf, or t
 func variableAdvice(e *KnownError, c Container) string {
 	text := fmt.Sprintf("set %s in env of container %s", cmp.Or(e.Subject, "it"), c.Name)
 	switch v := c.variable(e.Subject); {
+	case e.Subject != "" && strings.Trim(e.Subject, "$0123456789") == "":
+		return fmt.Sprintf("give the script its argument %s in command or args of container %s; in a script after -c, the first element after it is $0", e.Subject, c.Name)
 	case v != nil && v.From != "":
 		return fmt.Sprintf("check %s: it may be empty, or optional and missing", c.placeOf(v))
 	case v != nil:
@@ -196,6 +154,9 @@ func variableAdvice(e *KnownError, c Container) string {
 // quotedWord finds a word in quotes.
 var quotedWord = lazyregexp.New(`["'‘\x60]([\w][\w.:/-]*)["'’\x60]`)
 
+// neededArguments finds what a program requires.
+var neededArguments = lazyregexp.New(`(?i)\brequired: (.+)|required flag\(s\) (.+) not set|^missing (?:option|argument|parameter) (.+)`)
+
 // usageAdvice says where the option is that a program does not accept: in the pod template, or in a script.
 func usageAdvice(e *KnownError, c Container) string {
 	option := cmp.Or(options.Group(e.Subject), quotedWord.Group(e.Subject))
@@ -210,8 +171,14 @@ func usageAdvice(e *KnownError, c Container) string {
 	if text := wrongWord(&Clue{Words: e.Subject}, &c); text != "" {
 		return text
 	}
+	if needed := neededArguments.Group(e.Subject); needed != "" {
+		return fmt.Sprintf("give container %s in its command or args what its program requires: %s", c.Name, strings.Trim(needed, ` "'.`))
+	}
 	if option != "" && (c.hasArgument(option) || c.hasArgument("-"+option)) { // Go's flags have one or two dashes.
 		return fmt.Sprintf("correct or leave out %s in command or args of container %s; if it is right, its image has another version of the program (%s)", option, c.Name, c.Image)
+	}
+	if place, _ := c.origin(option); place != "" {
+		return fmt.Sprintf("correct or leave out %s in %s; if it is right, its image has another version of the program (%s)", option, place, c.Image)
 	}
 	if option == "" || len(c.Arguments) == 0 {
 		return fmt.Sprintf("correct the arguments (command and args) of container %s; if they are right, its image has another version of the program (image %s)", c.Name, c.Image)
@@ -221,10 +188,7 @@ func usageAdvice(e *KnownError, c Container) string {
 
 // sourcesText names the ConfigMaps and Secrets of envFrom.
 func (c *Container) sourcesText() string {
-	if len(c.Sources) == 0 {
-		return ""
-	}
-	return ", or correct its name in " + wording.Enumerate(c.Sources[:min(len(c.Sources), maxSecrets)], "or")
+	return prefixed(", or correct its name in ", wording.Enumerate(c.Sources[:min(len(c.Sources), maxSecrets)], "or"))
 }
 
 // bucketURL matches the address of a bucket.
@@ -243,7 +207,7 @@ func objectText(subject string) string {
 func objectAdvice(e *KnownError, c Container) string {
 	kind, _, _ := strings.Cut(strings.ToLower(e.Subject), " ")
 	switch {
-	case strings.Contains(e.Subject, "ucket"), bucketURL.MatchString(e.Subject):
+	case strings.Contains(e.Subject, "ucket") && !strings.Contains(e.Subject, "://"), strings.Contains(e.Subject, "specified container"), bucketURL.MatchString(e.Subject):
 		return fmt.Sprintf("create %s, or correct its name, region or endpoint in container %s", cmp.Or(c.object, "the bucket"), c.Name)
 	case strings.HasPrefix(e.Subject, "chart"):
 		return fmt.Sprintf("correct the name of the chart, its version or its repository in container %s: helm search repo lists them; the name of the repository is no part of the chart's where the repository is given by its URL", c.Name)
@@ -263,22 +227,15 @@ func objectAdvice(e *KnownError, c Container) string {
 
 // usageErrors are the messages of libraries that parse arguments.
 var usageErrors = []errorPattern{
-	{"flag provided but not defined", lazyregexp.New(`^(flag provided but not defined: \S+)`), nil}, // Go
-	{"unknown", lazyregexp.New(`^(?:\S+: )?(?:(?i:error): )?(unknown (?:shorthand )?(?:flag|command|option):? .+)`), nil},
-	{"required flag", lazyregexp.New(`^(?:(?i:error): )?(required flag\(s\) .+ not set)`), nil},
-	{"argument", lazyregexp.New(`^\S+(?: \S+)?: error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)`), nil}, // argparse
-	{"no such", lazyregexp.New(`^Error: (No such (?:command|option):? .+)`), nil},                                                                     // Click
-	{"missing", lazyregexp.New(`^Error: (Missing (?:option|argument|parameter) '.+)`), nil},
-	{"option", lazyregexp.New(`^\S+: (unrecognized option .+|invalid option -- .+|option requires an argument .+)`), nil}, // getopt
-	{"invalid argument", lazyregexp.New(`(invalid argument .+ for \\*"[^"]+" flag)`), nil},                                // pflag
-	{"arg", lazyregexp.New(`^Error: ((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)`), nil},   // Cobra
-	{"provide either ", lazyregexp.New(`^Error: (provide either [^.]+)`), nil},
-	{"unexpected argument", lazyregexp.New(`^error: (unexpected argument .+ found)`), nil}, // clap
+	{"flag", lazyregexp.New(`^(flag (?:provided but not defined|needs an argument): \S+)|^(?:(?i:error): )?(required flag\(s\) .+ not set)|(invalid argument .+ for \\*"[^"]+" flag)`), nil}, // Go, pflag
+	{"unknown", lazyregexp.New(`^(?:\S+: )?(?:(?i:error): )?([uU]nknown (?:shorthand )?(?:flag|command|option):? .+)`), nil},
+	{"error: ", lazyregexp.New(`^\S+(?: \S+)?: error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)|^Error: (No such (?:command|option):? .+|Got unexpected extra argument.+|Invalid value for .+)|^Error: (Missing (?:(?:option|argument|parameter) '.+|application resource.*))|^Error: ((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)|^Error: (provide either [^.]+)|^error: (unexpected argument .+ found)`), nil}, // argparse, Click, Cobra, clap
+	{"option", lazyregexp.New(`^\S+: (unrecognized option .+|bad option: .+|invalid option -- .+|option requires an argument .+)|^(Unrecognized VM option '.+)`), nil}, // getopt, Java
 }
 
 // Parts of messages about variables. A shell names its script before the variable. A program that uses a default says so after it.
 const (
-	shellVariable = `\S: (?:line )?(?:\d+: )?([A-Za-z_]\w*): `
+	shellVariable = `\S: (?:line )?(?:\d+: )?([A-Za-z_]\w*|\$?\d): `
 	envVariable   = `env(?:ironment)? ?var(?:iable)?s?`
 	constant      = `((?-i:[A-Z][A-Z0-9_]+))`
 	isNotSet      = `(?:must be set|(?:is |was )?(?:not (?:set|found|defined)|unset|missing|undefined|required))(?: but not set| in [^,]+)?["'.!)\]}]*$`
@@ -286,6 +243,8 @@ const (
 
 // createdBefore is how to resolve a table, or a part of one, that a migration creates once more.
 const createdBefore = "an earlier attempt or another migration created it: mark that step as done in the tool, have the statement accept it (IF NOT EXISTS), or drop it if nothing needs it; until then, a rerun fails again"
+
+const newerImage = "the database has a migration that the image lacks, as a newer image has run it: run one that has it, or restore the database"
 
 const unlock = "let the run that holds the lock end; if no run holds it any longer, release the lock with the unlock command of the tool"
 
@@ -295,13 +254,16 @@ var resolutions = []struct{ part, how string }{
 	{"Duplicate column", "an earlier attempt, or another migration, has added the column: complete it by hand, or have the migration accept that it exists"},
 	{"name that is still in use", "upgrade the Helm release that has the name, or uninstall it; helm list --all shows it, also if its installation failed"},
 	{"relation ", createdBefore}, {"Table ", createdBefore}, {"column ", createdBefore},
+	{"exists and is complete", "give the job other parameters (such as a date or run.id) if it has to run again: it has succeeded with these, and Spring Batch runs it only once"},
 	{"already exists", "find out what created it, such as an earlier run: have the program accept that it exists or use another name, or remove it if nothing needs it; until then, a rerun fails again"},
 	{" exists", "it belongs to no Helm release, or to another one: have this release adopt it (annotations meta.helm.sh/release-name and meta.helm.sh/release-namespace, label app.kubernetes.io/managed-by=Helm), or, if nothing needs it, delete it"},
 	{"but is now", "restore the changeset as it was applied, or accept the changed one with validCheckSum or liquibase clear-checksums; until then, a rerun fails again"},
+	{"has been modified", "use an image with the migration as it was applied, and put its change into another one; until then, a rerun fails again"},
 	{"checksum mismatch", "restore the migration as it was applied, or accept the changed one with flyway repair; until then, a rerun fails again"},
+	{"statement ", "have the program use no prepared statements (prepareThreshold=0, pgbouncer=true in its URL), or ask the database itself or a pooler in session mode: behind a pooler, sessions share connections"},
 	{"failed migrations", "undo or complete the migration that failed, then mark it so with prisma migrate resolve; until then, a rerun fails again"},
 	{"locate revision", "the database has a revision that the image lacks, as a newer image has migrated it: run one that has it, or restore the database"},
-	{"no migration found", "the database has a migration that the image lacks, as a newer image has run it: run one that has it, or restore the database"},
+	{"no migration found", newerImage}, {"is missing", newerImage},
 	{"failed migration to", "undo or complete the migration that failed, then mark it so with flyway repair; until then, a rerun fails again"},
 	{"Dirty database", "undo or complete the migration that failed, then set its version with migrate force; until then, a rerun fails again"},
 	{"already allocated", "use another address or port; or, if nothing needs the Service that has it (kubectl get services -A), delete that one"},

@@ -183,7 +183,7 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 	},
 	{
 		kind: RefusalWebhook, yieldsTo: []RefusalKind{RefusalGatekeeper, RefusalKyverno, RefusalAutopilot, RefusalServiceAccount},
-		patterns: re(`^admission webhook "(?P<name>[^"]+)" denied the request(?:: | )(?P<detail>.*)`),
+		patterns: re(`^admission webhook "(?P<name>[^"]+)" denied the request(?:: | |:$)(?P<detail>.*)`),
 		brief:    "webhook {name}",
 		text:     "admission webhook {name} denies them",
 		advice:   "{recreate} as the webhook demands, or have the webhook changed" + thenRetried,

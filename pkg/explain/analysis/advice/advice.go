@@ -216,6 +216,8 @@ func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
 		return serviceCommand(in, known.Subject, known.Kind != meaning.ErrorNameResolution)
 	case known.Leftover.Name != "":
 		return kubectl(in.Job, "get %s %s --show-labels", shellWord(known.Leftover.Resource), shellWord(known.Leftover.Name))
+	case known.WebhookHost() != "" && serviceCommand(in, known.WebhookHost(), true) != "":
+		return serviceCommand(in, known.WebhookHost(), true)
 	case known.Reason != "":
 		_, command := known.Refusal().Advice(shellWord(in.Job.Namespace))
 		return command
