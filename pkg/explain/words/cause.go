@@ -71,7 +71,7 @@ func LimitText(l *input.MemoryLimit) string {
 	case input.LimitOfAllOfPod:
 		return text + " of the whole pod"
 	case input.LimitOfNode:
-		return "without a memory limit, so that its node ran out of memory"
+		return "without a memory limit: its node ran out of memory"
 	case input.LimitOfPod:
 		return text + " of the pod, not of the Job's template"
 	default:
