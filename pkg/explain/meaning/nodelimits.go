@@ -8,6 +8,7 @@ const (
 	NodeProcesses   TroubleKind = "NodeProcesses"   // the node starts no more processes
 	NodeFiles       TroubleKind = "NodeFiles"       // the node opens no more files, or watches no more
 	NodeNamespaces  TroubleKind = "NodeNamespaces"  // the node creates no more namespaces or cgroups
+	NodeFilters     TroubleKind = "NodeFilters"     // the kernel of the node takes no more seccomp filters
 	NotRead         TroubleKind = "NotRead"         // the kubelet did not get what a container refers to from the API server in time
 	ServicesNotRead TroubleKind = "ServicesNotRead" // the kubelet has just started
 )
@@ -26,6 +27,11 @@ var nodeLimits = []row[TroubleKind]{
 		complete: true, brief: "node's namespaces",
 		text:   "its node can create no more namespaces or cgroups ({detail}: no space left on device)",
 		advice: "for fork/exec, raise the limits of namespaces on {node} (sysctl user.max_user_namespaces, which is 0 on hardened systems); for mkdir, restart it, which removes cgroups that its kernel has leaked; its disk is not the problem",
+	},
+	{
+		kind: NodeFilters, patterns: re(`error loading seccomp filter: (?P<detail>errno 524)`),
+		complete: true, brief: "node's filters", text: "the kernel of its node has no room for another seccomp filter{(detail)}",
+		advice: "restart {node}, update its kernel, or raise net.core.bpf_jit_limit there; until then, drain it, and its pods start on other nodes",
 	},
 	{
 		kind: NodeDiskFails,

@@ -38,7 +38,9 @@ func (p *peer) name() string {
 // check is advice on a server that does not do what the program asks of it; or is an alternative, or "".
 func (p *peer) check(or string) string {
 	text := "check whether " + p.name() + " is ready, and read its log"
-	if isExternal(p.host) {
+	if apiServer.MatchString(p.host) {
+		text = "check what the API server (" + p.host + ") answers to this request, such as with kubectl get --raw"
+	} else if isExternal(p.host) {
 		text = "check whether the pod may reach " + p.name() + ", which is outside of the cluster, and whether that works"
 	}
 	if text += or; p.place != "" {

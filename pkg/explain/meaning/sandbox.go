@@ -161,7 +161,7 @@ var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
 	{
 		kind:     Sandbox,
 		keepsEnd: true, brief: "sandbox", text: "its sandbox cannot be created",
-		advice: "look for the error in the logs of the network plugin and of the container runtime on {node}" + retried,
+		advice: "look for the error in the logs of the kubelet and of the container runtime on {node}" + retried,
 	},
 })
 
