@@ -2,51 +2,63 @@ package explain
 
 import (
 	"cmp"
+	_ "embed" // the table
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
-// creator is a program that creates Jobs, and is known by a label of them or of their pods.
+// creator is a program that creates Jobs, a row of creators.txt, which describes the fields.
 type creator struct {
-	name ToolName
-	// label is the key of a label; KEY=VALUE; or the beginning of a key, which ends in a slash.
-	label string
-	// source is where its users change the Jobs; {value} is the value of the label. runs is set if it creates a Job for each of its runs.
-	source string
-	runs   bool
+	name                              ToolName
+	label, owner, source, owned, runs string
+	settings                          Settings
 }
 
-// creators are the programs, those with more specific labels first.
-var creators = []creator{
-	{"Prefect", "prefect.io/", "the base job template of Prefect's work pool, or the job variables of the deployment", true},
-	{"Dagster", "dagster/", "the dagster-k8s/config of the Dagster job, or the run launcher of its code location", true},
-	{"Airflow", "dag_id", "the task in the DAG of Airflow", true},
-	{"Nextflow", "nextflow.io/", "the directives of the Nextflow process, or nextflow.config", true},
-	{"Metaflow", "app.kubernetes.io/name=metaflow-task", "the @kubernetes decorator of the Metaflow step", true},
-	{"Buildkite", "buildkite.com/job-uuid", "the kubernetes plugin of the Buildkite step, or the pod-spec-patch of its agent stack", true},
-	{"GitHub Actions runner", "runner-pod", "the hook template of the runner set (ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE)", true},
-	{"Velero", "velero.io/repo-name", "Velero's ConfigMap for repository maintenance (--repo-maintenance-job-configmap)", true},
-	{"system-upgrade-controller", "upgrade.cattle.io/plan", "Plan {value}", true},
-	{"K3s", "helmcharts.helm.cattle.io/chart", "HelmChart {value} (spec.jobImage is the image of the Job)", true},
-	{"KubeRay", "ray.io/originated-from-cr-name", "RayJob {value} (spec.submitterPodTemplate and spec.submitterConfig are for this Job)", true},
-	{"OLM", "operatorframework.io/bundle-unpack-ref", "the catalog that has the bundle, or the mirrors of the cluster (ImageDigestMirrorSet)", true},
-	{"Longhorn", "recurring-job.longhorn.io", "RecurringJob {value} of Longhorn", true},
-	{"Longhorn", "longhorn.io/job-task", "the settings of Longhorn, or the values of its chart", true},
-	{"Rook", "app=rook-ceph-osd-prepare", "the storage of the CephCluster (its nodes, devices and device sets)", true},
-	{"Locust operator", "managed-by=locust-k8s-operator", "the LocustTest", true},
-	{"k6 operator", "k6_cr", "TestRun {value} (spec.runner and spec.initializer have the images)", true},
-	{"Kestra", "kestra.io/flow-id", "flow {value} of Kestra", true},
-	{"Trivy Operator", ManagedByLabel + "=trivy-operator", "the configuration of Trivy Operator (its ConfigMaps, or the values of its chart)", true},
-	{"Starboard", ManagedByLabel + "=starboard", "the configuration of Starboard (ConfigMap starboard)", true},
-	{"Terraform", ManagedByLabel + "=terraform", "the Terraform configuration", false},
-	{"kapp", "kapp.k14s.io/app", "the configuration that kapp deploys", false},
-	{"Skaffold", "skaffold.dev/run-id", "the manifests that Skaffold deploys", false},
-	{"Pulumi", ManagedByLabel + "=pulumi", "the Pulumi program", false},
-	{"Kustomize", ManagedByLabel + "=kustomize", "its kustomization", false},
-}
+//go:embed creators.txt
+var creatorRows string
+
+// creators returns the programs of creators.txt.
+var creators = sync.OnceValue(func() (all []creator) {
+	for line := range strings.Lines(creatorRows) {
+		columns := strings.Split(strings.TrimSpace(line), "|")
+		for i := range columns {
+			columns[i] = strings.TrimSpace(columns[i])
+		}
+		if len(columns) != 7 {
+			continue // It is a comment.
+		}
+		c := creator{name: ToolName(columns[0]), label: columns[1], owner: columns[2], source: columns[3], owned: columns[4], runs: columns[5], settings: Settings{}}
+		for setting := range strings.SplitSeq(columns[6], ";") {
+			list, field, _ := strings.Cut(strings.TrimSpace(setting), ": ")
+			for change := range strings.SplitSeq(list, ", ") {
+				c.settings[Change(change)] = field
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+})
+
+// Change is what of a Job has to change, as creators.txt names it; "" if that is unknown.
+type Change string
+
+// The changes.
+const (
+	ToImage     Change = "image"
+	ToResources Change = "resources"
+	ToPlacement Change = "placement"
+	ToAccount   Change = "account"
+	ToSecurity  Change = "security"
+	ToCommand   Change = "command"
+	ToRetries   Change = "retries"
+)
+
+// Settings are the fields of a source of Jobs with which they are changed.
+type Settings map[Change]string
 
 // ManagedByLabel is the common label for the program that creates an object, and createdByLabel an older one.
 const (
@@ -54,26 +66,30 @@ const (
 	createdByLabel = "app.kubernetes.io/created-by"
 )
 
-// CreatorOf returns the program that creates Jobs with these labels, nil if none is known.
-func CreatorOf(labels map[string]string) *Tool {
-	for i := range creators {
-		if c := &creators[i]; c.isIn(labels) {
-			return &Tool{Name: c.name, Source: strings.ReplaceAll(c.source, "{value}", labels[c.label]), Runs: c.runs}
+// CreatorOf returns the program that creates Jobs with these labels and this owner, which may be nil; nil if none is known.
+func CreatorOf(labels map[string]string, o *Owner) *Tool {
+	for _, c := range creators() {
+		source, isIn := strings.ReplaceAll(c.source, "{value}", labels[c.label]), c.isIn(labels)
+		if o != nil {
+			owner, both := strings.CutPrefix(c.owner, "+")
+			isIn = owner != "" && (isIn || !both) && strings.HasPrefix(strings.Split(o.APIVersion, "/")[0]+"/"+o.Kind, owner)
+			source = strings.ReplaceAll(c.owned, "{owner}", o.Kind+" "+o.Name)
 		}
+		if !isIn {
+			continue
+		}
+		if before, rest, found := strings.Cut(source, "{"); found {
+			key, _, _ := strings.Cut(rest, "}")
+			source = strings.TrimSpace(before + labels[key])
+		}
+		return &Tool{Name: c.name, Source: source, Runs: c.runs == "run", Settings: c.settings}
 	}
 	return nil
 }
 
 func (c *creator) isIn(labels map[string]string) bool {
-	if key, value, both := strings.Cut(c.label, "="); both {
-		return strings.EqualFold(labels[key], value)
-	}
-	if !strings.HasSuffix(c.label, "/") {
-		_, has := labels[c.label]
-		return has
-	}
-	for key := range labels {
-		if strings.HasPrefix(key, c.label) {
+	for key, value := range labels {
+		if key == c.label || strings.EqualFold(key+"="+value, c.label) || strings.HasSuffix(c.label, "/") && strings.HasPrefix(key, c.label) {
 			return true
 		}
 	}

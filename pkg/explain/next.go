@@ -126,6 +126,8 @@ type Advice struct {
 	Elsewhere  bool `json:"-"`
 	// Recreates is set if the text says with which change the Job is to be created again.
 	Recreates bool `json:"-"`
+	// Change is what of the Job has to change, "" if that is unknown.
+	Change Change `json:"-"`
 	// OfShownLog is set if it is to read a log of which the full explanation has all lines.
 	OfShownLog bool `json:"-"`
 	// WhatIf is the effect that the Policies would have had; nil if it is unknown, or would have been no gain.

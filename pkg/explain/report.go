@@ -183,6 +183,9 @@ type Owner struct {
 	Name       string `json:"name"`
 	// Uncontrolled is set if the owner is a CronJob that does not control the Job: a user created the Job from its template.
 	Uncontrolled bool `json:"uncontrolled,omitempty"`
+	// Source is where its users change its Jobs, "" for the owner itself, and Settings are the fields there.
+	Source   string   `json:"-"`
+	Settings Settings `json:"-"`
 }
 
 // Condition is a condition of the Job.

@@ -25,6 +25,8 @@ type Tool struct {
 	// for each of its runs.
 	Source string `json:"source,omitempty"`
 	Runs   bool   `json:"runs,omitempty"`
+	// Settings are the fields of the Source with which its Jobs are changed.
+	Settings Settings `json:"-"`
 }
 
 // ToolName is the name of a deployment tool.

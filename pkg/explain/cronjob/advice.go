@@ -32,11 +32,11 @@ func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 	case at < 0 || r.Tool == nil && o == nil:
 		return out
 	case o != nil:
-		out[at].Text += "; " + words.ChangeCronJobSource(o, nil)
+		out[at].Text += "; " + words.ChangeCronJobSource(o, nil, "")
 		out[at].Command = kubectl(r, "edit %s %s", strings.ToLower(explain.ShellWord(o.Kind)), explain.ShellWord(o.Name))
 		return out
 	}
-	return slices.Insert(out, at+1, one(words.ChangeCronJobSource(nil, r.Tool), "")...)
+	return slices.Insert(out, at+1, one(words.ChangeCronJobSource(nil, r.Tool, ""), "")...)
 }
 
 // onState returns the advice on what keeps a CronJob from starting Jobs, or on its Jobs.
@@ -263,7 +263,7 @@ func onRefusal(r *explain.CronJobReport) []explain.Advice {
 }
 
 func fit(r *explain.CronJobReport, text string) string {
-	return words.Fit(text, &explain.Owner{Kind: "CronJob", Name: r.Name}, nil, true)
+	return words.Fit(text, &explain.Owner{Kind: "CronJob", Name: r.Name}, nil, "", true)
 }
 
 func one(text, command string) []explain.Advice {

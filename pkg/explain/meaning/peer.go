@@ -13,8 +13,8 @@ import (
 // Remedy is advice on an error of a program.
 type Remedy struct {
 	Text string
-	// OfTemplate reports whether the pod template has to change, Elsewhere whether its cause is most likely not there.
-	OfTemplate, Elsewhere bool
+	// OfTemplate reports whether the pod template has to change, OfMemory its memory limit, and Elsewhere whether its cause is most likely not there.
+	OfTemplate, OfMemory, Elsewhere bool
 	// Server is the host of the server whose log has the cause, "" for other errors.
 	Server string
 }

@@ -282,7 +282,7 @@ var unfits = []unfitRow{
 		kind:     UnfitNoNodes,
 		patterns: re(`^no nodes available to schedule pods`),
 		text:     "the cluster has no nodes",
-		advice:   "add a node",
+		advice:   "find out why no node has joined the cluster, in the log of the kubelet (of k3s or rke2-server) on the machine that should: its name, its token, its cloud provider; or add a node",
 	},
 	{
 		kind:     UnfitGang,

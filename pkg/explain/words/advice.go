@@ -1,7 +1,11 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -86,6 +90,7 @@ const (
 	RemovePod             = "once it is sure that its containers no longer run, remove the pod's object, so that the Job goes on"
 	CheckKubelet          = "check whether the node is ready, and the logs of its kubelet and container runtime: a restart of the kubelet may report the end of the container"
 	DeleteUnended         = "if the pod stays Running, delete it: the Job goes on with its end, or with another pod, which does the work again"
+	PlaceAgain            = "to have Kueue place the pod on another node, delete the Workload of the Job"
 	DeleteHeld            = "delete the pod, which then counts as failed, so that another one is created"
 )
 
@@ -96,6 +101,7 @@ const (
 	ToChange             = "to change its template, " // begins advice on what the Job comes from, if its cause may be elsewhere
 	changeCronJob        = "change spec.jobTemplate of CronJob %s: its next Job has it"
 	CorrectImageOf       = "to run another image, correct spec.jobTemplate of CronJob %s, and delete this Job, which keeps its pod template"
+	MoreRetries          = "if that server was only not ready yet, {recreate} with a backoffLimit above %d: each attempt comes later than the one before"
 	ReplaceLater         = "if pod %s failed because pod %s was still terminating, {recreate} with podReplacementPolicy Failed: a pod is then replaced only after it has ended"
 	CorrectImageName     = "{recreate} with the correct name of the image"
 	EndWithFailed        = "have %s end, too, when container %s fails; activeDeadlineSeconds ends such a pod, and can be set while the Job runs"
@@ -111,6 +117,7 @@ const (
 	FindPolicyRemover    = "find out which admission webhook or policy changes the pods: the Job's template has restartPolicy Always for container %s, and without it the container is no sidecar; an old webhook drops fields that it does not know"
 	CheckServers         = "check whether %s can be reached from its pods: the Service, and the pods behind it"
 	IndexTheFollowers    = "{recreate} with completionMode: Indexed: the leader that the webhook waits for is the pod of index 0, and pods of a NonIndexed Job have no index"
+	SeeWhatFills         = "see what fills node %s: Kueue has admitted the Job and placed its pod there (topology), so that no other node may take it"
 	KueueAdmitted        = "if Kueue has admitted the Job through queue %s, its ClusterQueue has more quota than the nodes have room: lower nominalQuota, or have an admission check (ProvisioningRequest) add nodes before"
 	EndWithError         = "have the program end with an exit code other than 0 after an error: the Job then fails when its work does"
 	EndAtError           = "have the script of container %s end at its first error (set -e, with set -o pipefail in bash): the Job then fails when its work does"
@@ -127,11 +134,12 @@ const (
 )
 
 // ChangeOwner returns the advice to change the owner of a Job.
-func ChangeOwner(o *explain.Owner) string {
+func ChangeOwner(o *explain.Owner, c explain.Change) string {
 	if o.Kind == "JobSet" {
 		return fmt.Sprintf("change the manifest of JobSet %s, and create the JobSet again: its templates cannot be changed", o.Name)
 	}
-	return fmt.Sprintf("change %s %s, not this Job: its controller creates the Job", o.Kind, o.Name)
+	source := wording.Join(" in ", o.Settings[c], cmp.Or(o.Source, o.Kind+" "+o.Name))
+	return fmt.Sprintf("change %s, not this Job: its controller creates the Job", source)
 }
 
 // Tolerate returns advice on pods that a NoExecute taint ends again and again; pinned is the nodeName of the pod template, or "".
@@ -179,28 +187,36 @@ var sidecarName = lazyregexp.New(`(?i)proxy|sidecar|agent|logs?\b|logg|fluent|ve
 func IsSidecarName(name string) bool { return sidecarName.MatchString(name) }
 
 // helper is a well-known container that serves the others of a pod: how its pods do without it, and how it is stopped.
-type helper struct{ without, stop string }
+// Its injector knows pods by labels and annotations that begin with mark, and sets some of them.
+type helper struct{ mark, without, stop string }
 
 // helpers are by their names.
 var helpers = map[string]helper{
-	"istio-proxy":                  {`keep Istio's proxy out of the Job's pods with the label sidecar.istio.io/inject: "false" in the pod template, have it injected as a native sidecar (ENABLE_NATIVE_SIDECARS)`, "POST to localhost:15020/quitquitquit"},
-	"linkerd-proxy":                {"keep Linkerd's proxy out of the Job's pods with the annotation linkerd.io/inject: disabled in the pod template, have it injected as a native sidecar (config.beta.linkerd.io/proxy-enable-native-sidecar)", "config.linkerd.io/proxy-admin-shutdown: enabled, then POST to localhost:4191/shutdown"},
+	"istio-proxy":                  {"sidecar.istio.io/", `keep Istio's proxy out of the Job's pods with the label sidecar.istio.io/inject: "false" in the pod template, have it injected as a native sidecar (ENABLE_NATIVE_SIDECARS)`, "POST to localhost:15020/quitquitquit"},
+	"linkerd-proxy":                {"linkerd.io/", "keep Linkerd's proxy out of the Job's pods with the annotation linkerd.io/inject: disabled in the pod template, have it injected as a native sidecar (config.beta.linkerd.io/proxy-enable-native-sidecar)", "config.linkerd.io/proxy-admin-shutdown: enabled, then POST to localhost:4191/shutdown"},
 	"cloudsql-proxy":               cloudSQL,
 	"cloud-sql-proxy":              cloudSQL,
-	"vault-agent":                  {`have Vault's agent run as an init container only, with the annotation vault.hashicorp.com/agent-pre-populate-only: "true" in the pod template`, "enable_quit in agent_api of its listener, then POST to /agent/v1/quit there"},
-	"daprd":                        {`keep Dapr's sidecar out of the Job's pods with the annotation dapr.io/enabled: "false" in the pod template`, "POST to localhost:3500/v1.0/shutdown"},
+	"vault-agent":                  {"vault.hashicorp.com/", `have Vault's agent run as an init container only, with the annotation vault.hashicorp.com/agent-pre-populate-only: "true" in the pod template`, ""},
+	"daprd":                        {"dapr.io/", `keep Dapr's sidecar out of the Job's pods with the annotation dapr.io/enabled: "false" in the pod template`, "POST to localhost:3500/v1.0/shutdown"},
 	"consul-dataplane":             consul,
 	"consul-connect-envoy-sidecar": consul,
-	"datadog-agent-injected":       {"keep Datadog's agent out of the Job's pods: remove the label agent.datadoghq.com/sidecar from the pod template, or let a newer agent end with the other containers", ""},
+	"datadog-agent-injected":       {"agent.datadoghq.com/", "keep Datadog's agent out of the Job's pods: remove the label agent.datadoghq.com/sidecar from the pod template, or let a newer agent end with the other containers", ""},
 }
 
 var (
-	cloudSQL = helper{"run the Cloud SQL proxy as a native sidecar", "--quitquitquit, then POST to localhost:9091/quitquitquit"}
-	consul   = helper{`keep Consul's proxy out of the Job's pods with the annotation consul.hashicorp.com/connect-inject: "false" in the pod template`, "sidecar-proxy-lifecycle annotations, then POST to localhost:20600/graceful_shutdown"}
+	cloudSQL = helper{"", "run the Cloud SQL proxy as a native sidecar", "--quitquitquit, then POST to localhost:9091/quitquitquit"}
+	consul   = helper{"consul.hashicorp.com/", `keep Consul's proxy out of the Job's pods with the annotation consul.hashicorp.com/connect-inject: "false" in the pod template`, "sidecar-proxy-lifecycle annotations, then POST to localhost:20600/graceful_shutdown"}
 )
 
 // IsHelper reports whether a container of this name is a well-known one that serves the others of its pod.
 func IsHelper(name string) bool { return helpers[name] != (helper{}) }
+
+// IsMarked reports whether the injector of a well-known container has the pods of a template in view: if that has the container, too, it was
+// copied from a pod.
+func IsMarked(name string, template *metav1.ObjectMeta) bool {
+	mark := helpers[name].mark
+	return mark != "" && strings.Contains(fmt.Sprint(template.Labels, template.Annotations), mark)
+}
 
 // KeepOut returns advice on keeping a well-known container that a webhook adds out of the pods, or stopping it; "" for other containers.
 func KeepOut(name string) string {

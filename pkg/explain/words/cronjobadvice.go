@@ -28,7 +28,7 @@ const (
 	ChangeRunTemplate   = "change the pod template in spec.jobTemplate of the CronJob; Jobs that exist keep theirs"
 	ThenTry             = "; then try it at once, without waiting for the next start"
 	TryAgain            = "once this is resolved, try again at once, without waiting for the next start"
-	DeleteStalledJobs   = "find the Jobs that cannot end, and delete them"
+	DeleteStalledJobs   = "find the stalled Jobs, and delete those that are no longer of use"
 	LetRunsEnd          = "let a run end before the next one starts: give the schedule a longer interval, or set concurrencyPolicy to Forbid, which skips starts"
 	ForbidOverlap       = "start no Job while one runs: set concurrencyPolicy to Forbid; activeDeadlineSeconds in spec.jobTemplate ends Jobs that hang"
 	DeleteManualJobs    = "find the Jobs that are not needed, and delete them"

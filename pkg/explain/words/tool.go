@@ -106,7 +106,7 @@ const uninstall = "helm uninstall"
 // toolRun names the command or the action with which the tool runs the Job. A hook of several moments most likely ran at an
 // install or upgrade.
 func toolRun(t *explain.Tool) string {
-	switch only := t.OnlyAt; {
+	switch {
 	case t.Source != "":
 		return string(t.Name) + " creates it again"
 	case t.After() == "PostDelete":
@@ -115,16 +115,11 @@ func toolRun(t *explain.Tool) string {
 		return "the next sync"
 	case t.Name == explain.ToolFlux:
 		return "the next reconciliation"
-	case only("delete"):
-		return uninstall
-	case only("rollback"):
-		return "helm rollback"
-	case only("test"):
-		return "helm test"
-	case only("install"):
-		return "helm install"
-	case only("upgrade"):
-		return "helm upgrade"
+	}
+	for _, word := range []string{"delete", "rollback", "test", "install", "upgrade"} {
+		if t.OnlyAt(word) {
+			return "helm " + strings.Replace(word, "delete", "uninstall", 1)
+		}
 	}
 	return "helm upgrade --install"
 }
@@ -151,11 +146,11 @@ func runAgain(t *explain.Tool) string {
 	return cmp.Or(atInstall(t), "run "+toolRun(t)+" again")
 }
 
-// sourceOf names what a user changes to change the objects that the tool creates.
-func sourceOf(t *explain.Tool) string {
+// sourceOf names what a user changes to change the objects that the tool creates, with the setting for a change.
+func sourceOf(t *explain.Tool, c explain.Change) string {
 	switch {
 	case t.Source != "":
-		return t.Source
+		return wording.Join(" in ", t.Settings[c], t.Source)
 	case t.Name == explain.ToolHelm:
 		return wording.Join(" of release ", "the chart", t.Release) + " or its values"
 	case t.Release != "":
@@ -167,8 +162,8 @@ func sourceOf(t *explain.Tool) string {
 }
 
 // ChangeSource returns the advice to change the source of a Job that a tool creates; to says what for, or is "".
-func ChangeSource(to string, t *explain.Tool) string {
-	change := fmt.Sprintf("%schange %s, not this Job", to, sourceOf(t))
+func ChangeSource(to string, t *explain.Tool, c explain.Change) string {
+	change := fmt.Sprintf("%schange %s, not this Job", to, sourceOf(t, c))
 	switch again := atInstall(t); {
 	case again != "":
 		return change + ", and " + again
@@ -186,41 +181,23 @@ func ChangeSource(to string, t *explain.Tool) string {
 	return fmt.Sprintf("%s; delete the Job before %s, as its pod template cannot be changed", change, toolRun(t))
 }
 
-// retries are the fields of owners, and of what tools create Jobs from, that have the backoffLimit of their Jobs.
-var retries = map[string]string{
-	"RayJob": "spec.submitterConfig.backoffLimit", "KubeRay": "spec.submitterConfig.backoffLimit of the RayJob", "MPIJob": "spec.runPolicy.backoffLimit",
-	"ScaledJob": "spec.jobTargetRef.backoffLimit",
-}
-
-// MoreRetries returns the advice to give a Job more attempts whose server may only have been late.
-func MoreRetries(o *explain.Owner, t *explain.Tool, limit int32) string {
-	field := ""
-	switch {
-	case o != nil:
-		field = retries[o.Kind]
-	case t != nil:
-		field = retries[string(t.Name)]
-	}
-	return fmt.Sprintf("if that server was only not ready yet, {recreate} with a backoffLimit above %d%s: each attempt comes later than the one before", limit, wording.InBrackets(field))
-}
-
 // ChangeCronJobSource returns the advice to change a CronJob where it comes from: an owner, or a tool.
-func ChangeCronJobSource(o *explain.Owner, t *explain.Tool) string {
+func ChangeCronJobSource(o *explain.Owner, t *explain.Tool, c explain.Change) string {
 	if o != nil {
 		return fmt.Sprintf("make this change in %s %s, whose controller would undo it in the CronJob", o.Kind, o.Name)
 	}
-	return fmt.Sprintf("make this change in %s, too: %s may undo one that only the CronJob has", sourceOf(t), t.Name)
+	return fmt.Sprintf("make this change in %s, too: %s may undo one that only the CronJob has", sourceOf(t, c), t.Name)
 }
 
 // ChangeCronJob returns the advice to change the CronJob of a Job, which t creates, nil if that is unknown; a Job that has ended may only be
 // kept. certain is whether the change is in the pod template.
-func ChangeCronJob(o *explain.Owner, t *explain.Tool, ended, certain bool) string {
+func ChangeCronJob(o *explain.Owner, t *explain.Tool, c explain.Change, ended, certain bool) string {
 	text := fmt.Sprintf(changeCronJob, o.Name)
 	if !certain {
 		text = ToChange + text
 	}
 	if t != nil {
-		text += "; " + ChangeCronJobSource(nil, t)
+		text += "; " + ChangeCronJobSource(nil, t, c)
 	}
 	if ended && !o.Uncontrolled {
 		text += "; " + DeleteKeptJob
@@ -239,7 +216,7 @@ func SkipHook(t *explain.Tool) string {
 
 // RunToolAgain returns the advice to have the tool create a failed Job again: a hook, that of a run, or one that it keeps in the cluster.
 func RunToolAgain(t *explain.Tool) string {
-	fixed := "after fixing the cause (what the Job has comes from " + sourceOf(t) + "), "
+	fixed := "after fixing the cause (what the Job has comes from " + sourceOf(t, "") + "), "
 	if toolRun(t) == uninstall {
 		fixed = "after fixing the cause outside of the Job (" + asInstalled + "), "
 	}
@@ -272,14 +249,11 @@ func DeleteLeftHook(t *explain.Tool, stay explain.Stay) string {
 
 // ReplaceTemplate returns the advice on a complete Job whose pod template the tool cannot change.
 func ReplaceTemplate(t *explain.Tool) string {
-	replaces := "or make it a hook with the delete policy before-hook-creation, which Helm replaces"
-	switch {
-	case t.Name == explain.ToolArgoCD:
-		replaces = "or set the annotation argocd.argoproj.io/sync-options: Replace=true,Force=true in it, so that Argo CD replaces it"
-	case t.Kind == "Kustomization":
-		replaces = "or set the annotation kustomize.toolkit.fluxcd.io/force: enabled in it, so that Flux replaces it"
+	replaces := map[string]string{"Application": "argocd.argoproj.io/sync-options: Replace=true,Force=true", "Kustomization": "kustomize.toolkit.fluxcd.io/force: enabled"}[whole(t)]
+	if replaces == "" {
+		return fmt.Sprintf("delete it before %s changes its pod template, which is immutable, or make it a hook with the delete policy before-hook-creation, which Helm replaces", toolRun(t))
 	}
-	return fmt.Sprintf("delete it before %s changes its pod template, which is immutable, %s", toolRun(t), replaces)
+	return fmt.Sprintf("delete it before %s changes its pod template, which is immutable, or set the annotation %s in it, so that %s replaces it", toolRun(t), replaces, t.Name)
 }
 
 // LeaveOutTTL returns the advice on a Job that something creates again each time its TTL has deleted it.
@@ -297,7 +271,7 @@ func LeaveOutTTL(t *explain.Tool) string {
 
 // KeepRunning returns the advice to change the source of a Job that the tool creates suspended.
 func KeepRunning(t *explain.Tool) string {
-	return fmt.Sprintf("take suspend: true out of %s, too: otherwise, %s creates the Job suspended again", sourceOf(t), t.Name)
+	return fmt.Sprintf("take suspend: true out of %s, too: otherwise, %s creates the Job suspended again", sourceOf(t, ""), t.Name)
 }
 
 // whileOpen matches what advice has for a Job that may still succeed.
@@ -305,22 +279,30 @@ var whileOpen = lazyregexp.New(`\{\?([^{}]*)\}`)
 
 // Fit fills {recreate} in a template of advice: who creates the Job again, with a change that follows. What is in {?} is left out unless
 // the outcome of the Job is open.
-func Fit(template string, o *explain.Owner, t *explain.Tool, open bool) string {
+func Fit(template string, o *explain.Owner, t *explain.Tool, c explain.Change, open bool) string {
 	rest := map[bool]string{true: "$1"}[open]
-	return strings.ReplaceAll(whileOpen.ReplaceAllString(template, rest), "{recreate}", recreate(o, t))
+	return strings.ReplaceAll(whileOpen.ReplaceAllString(template, rest), "{recreate}", recreate(o, t, c))
 }
 
-func recreate(o *explain.Owner, t *explain.Tool) string {
+func recreate(o *explain.Owner, t *explain.Tool, c explain.Change) string {
 	switch {
 	case o != nil && o.Kind == "CronJob":
 		return "have CronJob " + o.Name + " create its Jobs (spec.jobTemplate)"
 	case o != nil:
-		return fmt.Sprintf("have %s %s create the Job", o.Kind, o.Name)
+		return fmt.Sprintf("have %s %s create the Job", o.Kind, o.Name) + through(o.Settings, o.Source, c)
 	case t == nil:
 		return "recreate the Job"
 	case t.Name == explain.ToolHelm:
 		later := map[bool]string{true: "for later installations, "}[toolRun(t) == uninstall]
 		return later + "have " + wording.Join(" of release ", "the chart", t.Release) + " create the Job"
 	}
-	return "have " + cmp.Or(wording.Join(" ", t.Kind, t.Release), string(t.Name)) + " create the Job"
+	return "have " + cmp.Or(wording.Join(" ", t.Kind, t.Release), string(t.Name)) + " create the Job" + through(t.Settings, t.Source, c)
+}
+
+// through names the setting for a change between what creates the Job and the change, "" if it is unknown.
+func through(settings explain.Settings, source string, c explain.Change) string {
+	if settings[c] == "" {
+		return ""
+	}
+	return ", through " + wording.Join(" in ", settings[c], source) + ","
 }

@@ -68,7 +68,10 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 		out = append(out, onOutput(in, v.Problems, out)...)
 	}
 	for i := range out {
-		out[i].Text = words.Fit(out[i].Text, facts.OwnerOf(in.Job), facts.ToolOf(in.Job), !in.Decision.Decided() && in.Job.DeletionTimestamp == nil)
+		out[i].Text = words.Fit(out[i].Text, facts.OwnerOf(in.Job), facts.ToolOf(in.Job), out[i].Change, !in.Decision.Decided() && in.Job.DeletionTimestamp == nil)
+	}
+	if slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.OfLogs() }) {
+		out = slices.DeleteFunc(out, func(a explain.Advice) bool { return a.Kind == explain.AdviceLogs })
 	}
 	// Policies help only the next Job.
 	slices.SortStableFunc(out, func(x, y explain.Advice) int {
@@ -244,7 +247,7 @@ func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
 func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError, clue *meaning.Clue) meaning.Remedy {
 	switch {
 	case c.Reason == cause.OOMKilled:
-		return meaning.Remedy{Text: memoryAdvice(in, c), OfTemplate: true}
+		return meaning.Remedy{Text: memoryAdvice(in, c), OfTemplate: true, OfMemory: true}
 	case known != nil:
 		return known.Remedy(clue, containerOf(in, c))
 	case c.Reason == cause.Lost:

@@ -132,7 +132,7 @@ func onError(in *facts.Facts, f *failures.Failure, c *input.Container) []explain
 	}
 	out := onKnown(in, known, &how)
 	if how.OfTemplate && !facts.ToolOf(in.Job).IsHook() {
-		out = append(out, changeSource(in, "")...)
+		out = append(out, changeSource(in, "", out)...)
 	}
 	return out
 }
@@ -145,6 +145,11 @@ func onKnown(in *facts.Facts, known *meaning.KnownError, how *meaning.Remedy) []
 	}
 	out := append(advise(how.Text, cmp.Or(serverLog(in, how.Server), errorCommand(in, known))), onUnreachable(in, known)...)
 	out[0].OfTemplate, out[0].Elsewhere = how.OfTemplate, how.Elsewhere
+	if known != nil {
+		out[0].Change = changeBy(known.Kind)
+	} else if how.OfMemory {
+		out[0].Change = explain.ToResources
+	}
 	if text := known.DeleteLeftover(); text != "" {
 		out = append(out, advise(text, kubectl(in.Job, "delete %s %s", shellWord(known.Leftover.Resource), shellWord(known.Leftover.Name)))...)
 	}
@@ -262,9 +267,9 @@ func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Ad
 			return nil
 		}
 		if ofTemplate {
-			return changeSource(in, "")
+			return changeSource(in, "", advised)
 		}
-		return changeSource(in, words.ToChange)
+		return changeSource(in, words.ToChange, nil)
 	}
 	if o := facts.OwnerOf(in.Job); o != nil && o.Kind == "CronJob" {
 		return onCronJob(in, o, advised)
@@ -283,7 +288,7 @@ func onCronJob(in *facts.Facts, o *explain.Owner, advised []explain.Advice) []ex
 	case fix.Elsewhere:
 		out = advise(words.DeleteKeptJob, kubectl(in.Job, "delete job %s", jobWord(in.Job)))
 	default:
-		out = advise(words.ChangeCronJob(o, facts.ToolIn(in.Job, in.Job.Spec.Template.Labels), in.Finished(), fix.OfTemplate), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+		out = advise(words.ChangeCronJob(o, facts.ToolIn(in.Job, in.Job.Spec.Template.Labels), fix.Change, in.Finished(), fix.OfTemplate), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
 	}
 	out[0].OfOwner = true
 	return out
@@ -334,9 +339,9 @@ func onNeverStarted(in *facts.Facts, failed *failures.Failures, v *Values, p *ex
 		}
 		return out
 	case p.Start.Reason == explain.Pulling:
-		return append(advise(words.PrePull, ""), changeSource(in, "")...)
+		return append(advise(words.PrePull, ""), changeSource(in, "", nil)...)
 	case p.Kind == explain.ProblemSidecarNotStarted:
-		return append(onStartupProbe(p), changeSource(in, "")...)
+		return append(onStartupProbe(p), changeSource(in, "", nil)...)
 	case p.Kind == explain.ProblemUnschedulable && len(p.Scheduling.Unfit) > 0:
 		return onUnschedulable(in, v, p)
 	case late != "":
@@ -359,7 +364,9 @@ func onBackoffLimit(in *facts.Facts, failed *failures.Failures, v *Values) []exp
 		return advise(fmt.Sprintf(words.RaiseBackoffLimit, jobspec.BackoffLimit(in.Spec)), "")
 	case failed.Example == nil:
 	case mayBeLate(in, failed.Example.KnownError(in)):
-		return advise(words.MoreRetries(facts.OwnerOf(in.Job), facts.ToolOf(in.Job), jobspec.BackoffLimit(in.Spec)), "")
+		out := advise(fmt.Sprintf(words.MoreRetries, jobspec.BackoffLimit(in.Spec)), "")
+		out[0].Change = explain.ToRetries
+		return out
 	case retriesInVain(in, failed.Example):
 		return propose(in, words.FailAtOnce, failingAtOnce(in, failed.Example))
 	}
@@ -385,7 +392,7 @@ func onDeadline(in *facts.Facts, end *explain.End) []explain.Advice {
 	if n := ptr.Deref(in.Spec.Completions, 1); n > 1 && jobspec.Parallelism(in.Spec) < n {
 		text += words.OrMorePods
 	}
-	out := append(proposeFix(in, text, longer), changeSource(in, "")...)
+	out := append(proposeFix(in, text, longer), changeSource(in, "", nil)...)
 	if in.PodsRead && len(in.Pods) == 0 {
 		out = append(out, advise(words.FollowNextLog, "")...)
 	}

@@ -89,7 +89,9 @@ func onNoEnd(in *facts.Facts, p *explain.Problem, c *podproblems.Ended) []explai
 
 // endWithMain returns advice on making the remaining containers end together with another one, which may have failed.
 func endWithMain(in *facts.Facts, running []string, main string, failed bool) (out []explain.Advice) {
-	injected := slices.DeleteFunc(slices.Clone(running), func(name string) bool { return !in.IsInjected(name) })
+	injected := slices.DeleteFunc(slices.Clone(running), func(name string) bool {
+		return !in.IsInjected(name) && !words.IsMarked(name, &in.Spec.Template.ObjectMeta)
+	})
 	for _, name := range injected {
 		if text := words.KeepOut(name); text != "" {
 			out = append(out, advise(text, "")...)

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/jobproblems"
@@ -86,95 +85,19 @@ func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 			out = append(out, advise(words.AddHook(p.Start.Hook, kind, name), "")...)
 			continue // An object that is created by hand would be in the way of the tool.
 		case p.Start.Reason == explain.InvalidImageName && hasSource(in):
-			out = append(out, onSource(in, p, nil)...)
+			out = append(out, onSource(in, p, []explain.Advice{{Change: explain.ToImage}})...)
 			continue // A Job that is recreated by hand would be in the way.
 		case !known:
 			on = onPod("describe pod %s")
 		}
 		found := on(in, v, p)
-		if len(found) > 0 && isOfCluster(p) {
-			found[0].Elsewhere = true
+		if len(found) > 0 {
+			found[0].Elsewhere = found[0].Elsewhere || isOfCluster(p)
+			if !asksForSecret(p) {
+				found[0].Change = cmp.Or(found[0].Change, changeBy(p.Kind))
+			}
 		}
 		out = append(append(out, found...), onSource(in, p, found)...)
-	}
-	return out
-}
-
-// ofTemplate are the problems that a change of the pod template may solve.
-var ofTemplate = []explain.ProblemKind{
-	explain.ProblemCreationRefused, explain.ProblemUnschedulable, explain.ProblemImagePull, explain.ProblemContainerConfig,
-	explain.ProblemCrashLoop, explain.ProblemPodPending, explain.ProblemContainerEnded, explain.ProblemContainerFailed,
-}
-
-// hasSource reports whether a tool or an owner creates the Job.
-func hasSource(in *facts.Facts) bool { return facts.ToolOf(in.Job) != nil || in.ManagingOwner() != nil }
-
-// onSource returns the advice to change the source of the Job if a tool or an owner creates it, after other advice on the problem.
-func onSource(in *facts.Facts, p *explain.Problem, given []explain.Advice) []explain.Advice {
-	if !slices.Contains(ofTemplate, p.Kind) || p.Refusal != nil && len(p.Refusal.Injected) > 0 {
-		return nil
-	}
-	var skip []explain.Advice
-	if text := words.SkipHook(facts.ToolOf(in.Job)); text != "" && p.Kind != explain.ProblemCrashLoop {
-		skip = advise(text, "")
-	}
-	if isOfCluster(p) || p.Kind == explain.ProblemCrashLoop && loopRemedy(in, p).Elsewhere {
-		return skip
-	}
-	if o := facts.OwnerOf(in.Job); o != nil && !hasSource(in) && p.Kind == explain.ProblemImagePull && p.Start.Trouble.IsWrongImage() {
-		out := advise(fmt.Sprintf(words.CorrectImageOf, o.Name), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
-		out[0].OfOwner = true
-		return out
-	}
-	return append(changeSource(in, sourceClause(in, p, given)), skip...)
-}
-
-// sourceClause returns what the source of the Job is changed for, or on which condition, "" if other advice says so.
-func sourceClause(in *facts.Facts, p *explain.Problem, given []explain.Advice) string {
-	switch {
-	case p.Start.Reason == explain.InvalidImageName:
-		return "to correct the name of the image" + wording.InBrackets(meaning.NameFault(p.Image)) + ", "
-	case p.Start.Trouble.IsDenied(), p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.RateLimit:
-		return "to add imagePullSecrets, "
-	case p.Kind == explain.ProblemImagePull:
-		return "to run another image, "
-	case p.Kind == explain.ProblemCrashLoop && !isOfTemplate(in, p):
-		return words.ToChange
-	case slices.ContainsFunc(given, func(a explain.Advice) bool { return a.Recreates }): // It says what to change.
-	case p.Start.Trouble.IsAboutObject():
-		return "if the name is wrong, "
-	case p.Kind == explain.ProblemUnschedulable, p.Kind == explain.ProblemPodPending, p.Start.Trouble != nil: // Others may be at fault.
-		return words.ToChange
-	}
-	return ""
-}
-
-// isOfTemplate reports whether the last end of the container shows that the pod template has to change: its command, or its
-// memory limit. Any other cause may be in what the program works with.
-func isOfTemplate(in *facts.Facts, p *explain.Problem) bool {
-	e := p.Run.Exit
-	return loopRemedy(in, p).OfTemplate || p.Run.MemoryLimit != nil || e != nil && (meaning.OfExit(e.ExitCode) != nil || cause.NeverRan(e.Reason))
-}
-
-// loopRemedy returns the remedy for the error of a container in a crash loop, empty for other problems.
-func loopRemedy(in *facts.Facts, p *explain.Problem) (none meaning.Remedy) {
-	if c := loopOf(in, p); c != nil {
-		return remedy(in, c, p.Start.Error, unknownOf(in, p))
-	}
-	return none
-}
-
-// changeSource returns the advice to change what creates the Job, if a tool or an owner does; to begins the advice.
-func changeSource(in *facts.Facts, to string) []explain.Advice {
-	var out []explain.Advice
-	if t := facts.ToolOf(in.Job); t != nil {
-		out = advise(words.ChangeSource(to, t), "")
-	} else if o := in.ManagingOwner(); o != nil {
-		out = advise(to+words.ChangeOwner(o),
-			kubectl(in.Job, "get %s %s -o yaml", strings.ToLower(shellWord(o.Kind)), shellWord(o.Name)))
-	}
-	for i := range out {
-		out[i].OfSource = true
 	}
 	return out
 }
@@ -338,7 +261,9 @@ func onRefusal(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice 
 		return advise(words.IndexTheFollowers, "")
 	}
 	text, command := p.Refusal.Advice(shellWord(in.Job.Namespace))
-	return advise(text, cmp.Or(command, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", jobWord(in.Job))))
+	out := advise(text, cmp.Or(command, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", jobWord(in.Job))))
+	out[0].Change = changeBy(p.Refusal.Kind)
+	return out
 }
 
 // maxTypos is the maximum edit distance between a misspelled name and the intended one.

@@ -3,8 +3,11 @@ package advice
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -13,9 +16,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // onDone returns advice on the work of containers that had succeeded before one failed.
@@ -135,4 +140,97 @@ func covered(in *facts.Facts, f *explain.Family, o explain.Options) indexset.Set
 		return indexset.Set{}
 	}
 	return indexset.Of(pod.Index)
+}
+
+// ofTemplate are the problems that a change of the pod template may solve.
+var ofTemplate = []explain.ProblemKind{
+	explain.ProblemCreationRefused, explain.ProblemUnschedulable, explain.ProblemImagePull, explain.ProblemContainerConfig,
+	explain.ProblemCrashLoop, explain.ProblemPodPending, explain.ProblemContainerEnded, explain.ProblemContainerFailed,
+}
+
+// hasSource reports whether a tool or an owner creates the Job.
+func hasSource(in *facts.Facts) bool { return facts.ToolOf(in.Job) != nil || in.ManagingOwner() != nil }
+
+// onSource returns the advice to change the source of the Job if a tool or an owner creates it, after other advice on the problem.
+func onSource(in *facts.Facts, p *explain.Problem, given []explain.Advice) []explain.Advice {
+	if !slices.Contains(ofTemplate, p.Kind) || p.Refusal != nil && len(p.Refusal.Injected) > 0 {
+		return nil
+	}
+	var skip []explain.Advice
+	if text := words.SkipHook(facts.ToolOf(in.Job)); text != "" && p.Kind != explain.ProblemCrashLoop {
+		skip = advise(text, "")
+	}
+	if isOfCluster(p) || p.Kind == explain.ProblemCrashLoop && slices.ContainsFunc(given, func(a explain.Advice) bool { return a.Elsewhere }) {
+		return skip
+	}
+	if o := facts.OwnerOf(in.Job); o != nil && !hasSource(in) && p.Kind == explain.ProblemImagePull && p.Start.Trouble.IsWrongImage() {
+		out := advise(fmt.Sprintf(words.CorrectImageOf, o.Name), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+		out[0].OfOwner = true
+		return out
+	}
+	return append(changeSource(in, sourceClause(p, given), given), skip...)
+}
+
+// sourceClause returns what the source of the Job is changed for, or on which condition, "" if other advice says so.
+func sourceClause(p *explain.Problem, given []explain.Advice) string {
+	switch {
+	case p.Start.Reason == explain.InvalidImageName:
+		return "to correct the name of the image" + wording.InBrackets(meaning.NameFault(p.Image)) + ", "
+	case asksForSecret(p):
+		return "to add imagePullSecrets, "
+	case p.Kind == explain.ProblemImagePull:
+		return "to run another image, "
+	case p.Kind == explain.ProblemCrashLoop && !slices.ContainsFunc(given, func(a explain.Advice) bool { return a.OfTemplate }):
+		return words.ToChange
+	case slices.ContainsFunc(given, func(a explain.Advice) bool { return a.Recreates }): // It says what to change.
+	case p.Start.Trouble.IsAboutObject():
+		return "if the name is wrong, "
+	case p.Kind == explain.ProblemUnschedulable, p.Kind == explain.ProblemPodPending, p.Start.Trouble != nil: // Others may be at fault.
+		return words.ToChange
+	}
+	return ""
+}
+
+// asksForSecret reports whether the image is not pulled for want of imagePullSecrets.
+func asksForSecret(p *explain.Problem) bool {
+	return p.Start.Trouble.IsDenied() || p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.RateLimit
+}
+
+// changeSource returns the advice to change what creates the Job, if a tool or an owner does, unless given advice names the setting; to
+// begins the advice.
+func changeSource(in *facts.Facts, to string, given []explain.Advice) []explain.Advice {
+	first := ptr.Deref(lists.First(given, func(a *explain.Advice) bool { return a.Change != "" }), explain.Advice{})
+	c, t, o := first.Change, facts.ToolOf(in.Job), in.ManagingOwner()
+	var out []explain.Advice
+	switch {
+	case t != nil && (!first.Recreates || t.Settings[c] == ""):
+		out = advise(words.ChangeSource(to, t, c), "")
+	case t == nil && o != nil && (!first.Recreates || o.Settings[c] == ""):
+		out = advise(to+words.ChangeOwner(o, c), kubectl(in.Job, "get %s %s -o yaml", strings.ToLower(shellWord(o.Kind)), shellWord(o.Name)))
+	}
+	for i := range out {
+		out[i].OfSource = true
+	}
+	return out
+}
+
+// changeBy returns what of the Job has to change because of a kind of problem, refusal, or error, or because of a reason why no node takes a
+// pod; "" if that is unknown.
+func changeBy(kind any) explain.Change {
+	switch kind {
+	case explain.ProblemImagePull, meaning.ErrorWrongArchitecture, meaning.ErrorModuleMissing, meaning.ErrorLibraryVersion, meaning.ErrorClientVersion, meaning.ErrorRuntimeVersion, meaning.ErrorCommandNotFound:
+		return explain.ToImage
+	case explain.ProblemProcessOOMKilled, meaning.RefusalQuota, meaning.RefusalQuotaNeeds, meaning.RefusalLimitRange, meaning.UnfitResource, meaning.UnfitResources,
+		meaning.ErrorOutOfMemory, meaning.ErrorProcessKilled, meaning.ErrorHeapSize, meaning.ErrorOutOfGPUMemory, meaning.ErrorNoGPU, meaning.ErrorMemoryTooLow:
+		return explain.ToResources
+	case meaning.RefusalNodeSelector, meaning.UnfitNodeAffinity, meaning.UnfitTaint, meaning.UnfitPodAffinity:
+		return explain.ToPlacement
+	case meaning.RefusalServiceAccount, meaning.RefusalSCC, meaning.ErrorForbidden, meaning.ErrorNoCredentials:
+		return explain.ToAccount
+	case meaning.RefusalPodSecurity, meaning.RefusalPSP, meaning.ErrorPermission, meaning.ErrorOwnership, meaning.ErrorReadOnly, meaning.ErrorUserName, meaning.ErrorRootUser, meaning.ErrorRootAsked, meaning.ErrorCapabilities:
+		return explain.ToSecurity
+	case meaning.ErrorVariable, meaning.ErrorSetting, meaning.ErrorUsage, meaning.ErrorScript:
+		return explain.ToCommand
+	}
+	return ""
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 )
 
 // maxUnfits is the maximum number of reasons with advice.
@@ -31,13 +32,18 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 	for _, u := range meaning.ForAdvice(p.Scheduling.Unfit) {
 		isOther := byLabels && u.Kind != meaning.UnfitTaint && !u.IsAboutClaim()
 		if text := u.Advice(p.Start.Claims); text != "" && len(out) < maxUnfits && !isOther && !isMinor(u, p.Scheduling.Unfit, len(out) > 0) {
-			out = appendNew(out, advise(text, unfitCommand(in, u)))
+			piece := advise(text, unfitCommand(in, u))
+			piece[0].Change = changeBy(u.Kind)
+			out = appendNew(out, piece)
 		}
 	}
-	isFull := slices.ContainsFunc(p.Scheduling.Unfit, func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitResource })
-	if kueue.Places(in.Job) {
+	full := lists.First(p.Scheduling.Unfit, func(u *meaning.Unfit) bool { return u.Kind == meaning.UnfitResource })
+	switch queue := in.Job.Labels[kueue.QueueLabel]; {
+	case kueue.Places(in.Job) && full != nil && full.Pinned != "":
+		return append(advise(fmt.Sprintf(words.SeeWhatFills, full.Pinned), podsOfNode+shellWord(full.Pinned)), advise(words.PlaceAgain, kubectl(in.Job, "get workloads.kueue.x-k8s.io"))...)
+	case kueue.Places(in.Job):
 		out = append(advise(meaning.RepairPlace, kubectl(in.Job, "get workloads.kueue.x-k8s.io")), out...)
-	} else if queue := in.Job.Labels[kueue.QueueLabel]; queue != "" && isFull {
+	case queue != "" && full != nil:
 		out = append(out, advise(fmt.Sprintf(words.KueueAdmitted, queue), "")...)
 	}
 	if len(out) == 0 && len(p.Pods) > 0 {
@@ -100,6 +106,7 @@ var clusterCommands = map[meaning.UnfitKind]string{
 	meaning.UnfitResource:       "kubectl describe nodes",
 	meaning.UnfitPodCount:       "kubectl describe nodes",
 	meaning.UnfitCordoned:       "kubectl get nodes",
+	meaning.UnfitNoNodes:        "kubectl get nodes",
 	meaning.UnfitClassMissing:   "kubectl get storageclass",
 	meaning.UnfitDriverMissing:  "kubectl get csinodes",
 }

@@ -80,7 +80,11 @@ func OwnerOf(object metav1.Object) *explain.Owner {
 	if owner == nil {
 		return nil
 	}
-	return &explain.Owner{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, Uncontrolled: !ptr.Deref(owner.Controller, false)}
+	o := &explain.Owner{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, Uncontrolled: !ptr.Deref(owner.Controller, false)}
+	if t := explain.CreatorOf(object.GetLabels(), o); t != nil {
+		o.Source, o.Settings = t.Source, t.Settings
+	}
+	return o
 }
 
 // TemplateContainer returns the named container of the Job's template, or nil.

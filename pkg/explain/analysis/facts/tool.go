@@ -46,7 +46,7 @@ func ToolOfObject(object metav1.Object, ofPods map[string]string) *explain.Tool 
 // ToolIn returns the tool that labels and annotations name, nil if they name none. Those of a Job may name that of its CronJob.
 func ToolIn(object metav1.Object, ofPods map[string]string) *explain.Tool {
 	labels := object.GetLabels()
-	return cmp.Or(deploymentOf(object), explain.CreatorOf(labels), explain.CreatorOf(ofPods), helmOf(object), explain.UnknownCreatorOf(labels))
+	return cmp.Or(deploymentOf(object), explain.CreatorOf(labels, nil), explain.CreatorOf(ofPods, nil), helmOf(object), explain.UnknownCreatorOf(labels))
 }
 
 // deploymentOf returns Argo CD or Flux if it creates the object, else nil.
@@ -54,19 +54,20 @@ func deploymentOf(object metav1.Object) *explain.Tool {
 	labels, annotations := object.GetLabels(), object.GetAnnotations()
 	application, _, _ := strings.Cut(annotations[argoTracking], ":")
 	application = cmp.Or(application, labels[argoInstance])
-	helm, weight := hooksIn(annotations[helmHook]), weightIn(annotations[helmWeight])
+	t := &explain.Tool{Name: explain.ToolArgoCD, Hooks: hooksIn(annotations[helmHook]), Weight: weightIn(annotations[helmWeight])}
 	switch {
 	case annotations[argoHook] != "":
-		t := &explain.Tool{Name: explain.ToolArgoCD, Hooks: hooksIn(annotations[argoHook]), Weight: weightIn(annotations[argoWave])}
+		t.Hooks, t.Weight = hooksIn(annotations[argoHook]), weightIn(annotations[argoWave])
 		return partOf(t, "Application", cmp.Or(application, labels[instanceLabel]))
 	case application != "":
-		return partOf(&explain.Tool{Name: explain.ToolArgoCD, Hooks: helm, Weight: weight}, "Application", application)
+		return partOf(t, "Application", application)
 	case labels[fluxRelease] != "":
-		return partOf(&explain.Tool{Name: explain.ToolFlux, Hooks: helm, Weight: weight}, "HelmRelease", labels[fluxRelease])
+		t.Name = explain.ToolFlux
+		return partOf(t, "HelmRelease", labels[fluxRelease])
 	case labels[fluxKustomize] != "":
 		return partOf(&explain.Tool{Name: explain.ToolFlux}, "Kustomization", labels[fluxKustomize])
 	case isOfArgoCD(object):
-		return partOf(&explain.Tool{Name: explain.ToolArgoCD, Hooks: helm, Weight: weight}, "Application", labels[instanceLabel])
+		return partOf(t, "Application", labels[instanceLabel])
 	}
 	return nil
 }
