@@ -48,13 +48,14 @@ type Change string
 
 // The changes.
 const (
-	ToImage     Change = "image"
-	ToResources Change = "resources"
-	ToPlacement Change = "placement"
-	ToAccount   Change = "account"
-	ToSecurity  Change = "security"
-	ToCommand   Change = "command"
-	ToRetries   Change = "retries"
+	ToImage       Change = "image"
+	ToResources   Change = "resources"
+	ToTolerations Change = "tolerations"
+	ToNodes       Change = "nodes"
+	ToAccount     Change = "account"
+	ToSecurity    Change = "security"
+	ToCommand     Change = "command"
+	ToRetries     Change = "retries"
 )
 
 // Settings are the fields of a source of Jobs with which they are changed.

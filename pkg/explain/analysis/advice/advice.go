@@ -70,9 +70,6 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 	for i := range out {
 		out[i].Text = words.Fit(out[i].Text, facts.OwnerOf(in.Job), facts.ToolOf(in.Job), out[i].Change, !in.Decision.Decided() && in.Job.DeletionTimestamp == nil)
 	}
-	if slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.OfLogs() }) {
-		out = slices.DeleteFunc(out, func(a explain.Advice) bool { return a.Kind == explain.AdviceLogs })
-	}
 	// Policies help only the next Job.
 	slices.SortStableFunc(out, func(x, y explain.Advice) int {
 		return lists.FalseFirst(x.Kind == explain.AdvicePolicy, y.Kind == explain.AdvicePolicy)

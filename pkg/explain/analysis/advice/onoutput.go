@@ -28,6 +28,8 @@ func readLog(in *facts.Facts, pod *input.Pod, c *input.Container) []explain.Advi
 		return onSilence(in, c)
 	case isWhole && len(meaning.WithoutFrames(tail.Lines)) <= words.ShortLog: // The answer shows all of it.
 		return nil
+	case slices.ContainsFunc(in.Gaps, func(g input.Gap) bool { return g.OfLogs() }):
+		return nil
 	}
 	out := adviseLogs(words.ReadWholeLog, logOf(in, pod, c))
 	out[0].OfShownLog = isWhole

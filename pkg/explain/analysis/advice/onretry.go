@@ -223,8 +223,10 @@ func changeBy(kind any) explain.Change {
 	case explain.ProblemProcessOOMKilled, meaning.RefusalQuota, meaning.RefusalQuotaNeeds, meaning.RefusalLimitRange, meaning.UnfitResource, meaning.UnfitResources,
 		meaning.ErrorOutOfMemory, meaning.ErrorProcessKilled, meaning.ErrorHeapSize, meaning.ErrorOutOfGPUMemory, meaning.ErrorNoGPU, meaning.ErrorMemoryTooLow:
 		return explain.ToResources
-	case meaning.RefusalNodeSelector, meaning.UnfitNodeAffinity, meaning.UnfitTaint, meaning.UnfitPodAffinity:
-		return explain.ToPlacement
+	case meaning.UnfitTaint:
+		return explain.ToTolerations
+	case meaning.RefusalNodeSelector, meaning.UnfitNodeAffinity, meaning.UnfitPodAffinity:
+		return explain.ToNodes
 	case meaning.RefusalServiceAccount, meaning.RefusalSCC, meaning.ErrorForbidden, meaning.ErrorNoCredentials:
 		return explain.ToAccount
 	case meaning.RefusalPodSecurity, meaning.RefusalPSP, meaning.ErrorPermission, meaning.ErrorOwnership, meaning.ErrorReadOnly, meaning.ErrorUserName, meaning.ErrorRootUser, meaning.ErrorRootAsked, meaning.ErrorCapabilities:
