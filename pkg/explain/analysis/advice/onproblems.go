@@ -93,7 +93,7 @@ func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 		found := on(in, v, p)
 		if len(found) > 0 {
 			found[0].Elsewhere = found[0].Elsewhere || isOfCluster(p)
-			if !asksForSecret(p) {
+			if p.Kind != explain.ProblemImagePull || p.Start.Trouble.IsWrongImage() {
 				found[0].Change = cmp.Or(found[0].Change, changeBy(p.Kind))
 			}
 		}

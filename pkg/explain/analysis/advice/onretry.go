@@ -176,7 +176,7 @@ func sourceClause(p *explain.Problem, given []explain.Advice) string {
 	switch {
 	case p.Start.Reason == explain.InvalidImageName:
 		return "to correct the name of the image" + wording.InBrackets(meaning.NameFault(p.Image)) + ", "
-	case asksForSecret(p):
+	case p.Start.Trouble.IsDenied(), p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.RateLimit:
 		return "to add imagePullSecrets, "
 	case p.Kind == explain.ProblemImagePull:
 		return "to run another image, "
@@ -189,11 +189,6 @@ func sourceClause(p *explain.Problem, given []explain.Advice) string {
 		return words.ToChange
 	}
 	return ""
-}
-
-// asksForSecret reports whether the image is not pulled for want of imagePullSecrets.
-func asksForSecret(p *explain.Problem) bool {
-	return p.Start.Trouble.IsDenied() || p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.RateLimit
 }
 
 // changeSource returns the advice to change what creates the Job, if a tool or an owner does, unless given advice names the setting; to

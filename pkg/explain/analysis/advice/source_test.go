@@ -58,12 +58,11 @@ func TestObjectsThatHooksNeedAreHooksToo(t *testing.T) {
 // Requirements: TOL-03
 func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 	missing := explaintest.PendingPod("ErrImagePull", `rpc error: code = NotFound desc = failed to pull and unpack image "train:1": not found`)
-	owned := explaintest.JobWith(func(j *batchv1.Job) {
-		j.OwnerReferences = []metav1.OwnerReference{{APIVersion: "ray.io/v1", Kind: "RayJob", Name: "ray", Controller: ptr.To(true)}}
-	})
-	backup := explaintest.JobWith(func(j *batchv1.Job) {
-		j.OwnerReferences = []metav1.OwnerReference{{APIVersion: "pxc.percona.com/v1", Kind: "PerconaXtraDBClusterBackup", Name: "b", Controller: ptr.To(true)}}
-	})
+	ownedBy := func(version, kind, name string) *batchv1.Job {
+		return explaintest.JobWith(func(j *batchv1.Job) {
+			j.OwnerReferences = []metav1.OwnerReference{{APIVersion: version, Kind: kind, Name: name, Controller: ptr.To(true)}}
+		})
+	}
 	for name, tc := range map[string]struct {
 		job    *batchv1.Job
 		advice string
@@ -72,7 +71,6 @@ func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 		"a part of a release": {explaintest.ToolJob(nil, map[string]string{"meta.helm.sh/release-name": "web"}), "change the chart of release web or its values, not this Job; delete the Job before helm upgrade --install, as its pod template cannot be changed"},
 		"of an Application":   {explaintest.ToolJob(nil, map[string]string{"argocd.argoproj.io/hook": "PostSync"}), "change the source of its Application, not this Job: Argo CD creates the hook again at the next sync"},
 		"of a Kustomization":  {explaintest.ToolJob(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}, nil), "change the source of Kustomization apps, not this Job; delete the Job before the next reconciliation"},
-		"a run of Prefect":    {explaintest.ToolJob(map[string]string{"prefect.io/flow-name": "etl"}, nil), "change image in the base job template of Prefect's work pool, or the job variables of the deployment, not this Job: Prefect creates the Job of its next run with it"},
 		"a chart of K3s":      {explaintest.ToolJob(map[string]string{"helmcharts.helm.cattle.io/chart": "traefik"}, nil), "change spec.jobImage in HelmChart traefik, not this Job"},
 		"a hook of one moment": {
 			explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "post-install"}),
@@ -80,8 +78,8 @@ func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 		},
 		"of another program": {explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "acme"}, nil), "change the object or the configuration that acme creates it from, not this Job; delete the Job before acme creates it again"},
 		"of an object":       {explaintest.ToolJob(map[string]string{"app.kubernetes.io/managed-by": "acme", "acme.io/cluster": "db"}, nil), "change the object that acme creates it from (label acme.io/cluster=db), not this Job"},
-		"of an owner":        {owned, "change spec.submitterPodTemplate in RayJob ray, not this Job: its controller creates the Job"},
-		"of a backup":        {backup, "to run another image, change spec.backup.image in the PerconaXtraDBCluster, not this Job: its controller creates the Job"},
+		"of an owner":        {ownedBy("ray.io/v1", "RayJob", "ray"), "change spec.submitterPodTemplate in RayJob ray, not this Job: its controller creates the Job"},
+		"of a backup":        {ownedBy("pxc.percona.com/v1", "PerconaXtraDBClusterBackup", "b"), "to run another image, change spec.backup.image in the PerconaXtraDBCluster, not this Job: its controller creates the Job"},
 		"of a user":          {explaintest.JobWith(nil), ""},
 	} {
 		r := explaintest.Report(explaintest.InputOf(tc.job, missing))
