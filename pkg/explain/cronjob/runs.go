@@ -194,9 +194,8 @@ func decideByRuns(r *explain.CronJobReport, plan plan) {
 		return
 	}
 	policy := batchv1.ConcurrencyPolicy(r.ConcurrencyPolicy)
-	stuck := r.Oldest != nil && (r.Oldest.State == explain.OwnedStalled || r.Oldest.State == explain.OwnedSuspended || r.Oldest.State == explain.OwnedRunning && plan.hasStartSince(r.Oldest.Since, r.ObservedAt.Time))
 	switch {
-	case policy == batchv1.ForbidConcurrent && stuck && slices.Contains(r.Active, r.Oldest.Name):
+	case policy == batchv1.ForbidConcurrent && isStuck(r, plan) && slices.Contains(r.Active, r.Oldest.Name):
 		r.State = explain.CronJobOverlap
 	case r.Running > 1 && (policy != batchv1.ForbidConcurrent || !slices.Contains(r.Active, r.Oldest.Name)):
 		r.State = explain.CronJobPileUp
@@ -205,6 +204,15 @@ func decideByRuns(r *explain.CronJobReport, plan plan) {
 	case policy != batchv1.AllowConcurrent && policy != "" && r.Manual > 0 && r.Running+r.Manual > 1:
 		r.State = explain.CronJobManualJobs
 	}
+}
+
+// isStuck reports whether the oldest Job that runs waits for something, or has run past a start.
+func isStuck(r *explain.CronJobReport, plan plan) bool {
+	if r.Oldest == nil {
+		return false
+	}
+	waits := r.Oldest.State == explain.OwnedStalled || r.Oldest.State == explain.OwnedSuspended
+	return waits || r.Oldest.State == explain.OwnedRunning && plan.hasStartSince(r.Oldest.Since, r.ObservedAt.Time)
 }
 
 // deletedJob matches the message of the event SuccessfulDelete.

@@ -405,14 +405,10 @@ func adviceOnJob(r *explain.JobSetReport) (out []explain.Advice) {
 func adviceOnMissing(r *explain.JobSetReport) []explain.Advice {
 	name := explain.ShellWord(r.Name)
 	spec := kubectl(r, "get jobset %s -o yaml", name)
-	noJobs, refused := r.State == explain.JobSetNoJobs, r.State == explain.JobSetCreationRefused
+	noJobs := r.State == explain.JobSetNoJobs
 	switch {
-	case refused && len(r.Unlimited) > 0:
-		return one(words.SetEqualLimit(r.Unlimited[0]), spec)
-	case refused && r.Refusal.IsOfQuota():
-		return one(words.FreeJobQuota, kubectl(r, "describe resourcequota %s", explain.ShellWord(r.Refusal.By)))
-	case refused && r.Refusal.IsOfTemplate():
-		return one(words.CorrectJobSet, spec)
+	case r.State == explain.JobSetCreationRefused:
+		return adviceOnRefusal(r, spec)
 	case r.State == explain.JobSetJobsMissing && r.BadTemplate != "":
 		return append(one(words.CorrectJobSet, spec), readLog()...)
 	case r.State == explain.JobSetJobsMissing:
@@ -423,12 +419,23 @@ func adviceOnMissing(r *explain.JobSetReport) []explain.Advice {
 		return one(fmt.Sprintf(words.CheckOtherController, r.ManagedBy), spec)
 	case noJobs && r.Untouched:
 		return append(one(words.CheckJobSetController, "kubectl get pods -n jobset-system"), readLog()...)
-	case refused:
-		return one(words.ResolveRefusal, kubectl(r, "describe jobset %s", name))
 	case noJobs:
 		return one(words.ReadEventsOfJobSet, kubectl(r, "describe jobset %s", name))
 	}
 	return nil
+}
+
+// adviceOnRefusal returns advice on Jobs that the API server refuses; spec is the command that prints the JobSet.
+func adviceOnRefusal(r *explain.JobSetReport, spec string) []explain.Advice {
+	switch {
+	case len(r.Unlimited) > 0:
+		return one(words.SetEqualLimit(r.Unlimited[0]), spec)
+	case r.Refusal.IsOfQuota():
+		return one(words.FreeJobQuota, kubectl(r, "describe resourcequota %s", explain.ShellWord(r.Refusal.By)))
+	case r.Refusal.IsOfTemplate():
+		return one(words.CorrectJobSet, spec)
+	}
+	return one(words.ResolveRefusal, kubectl(r, "describe jobset %s", explain.ShellWord(r.Name)))
 }
 
 func readLog() []explain.Advice {

@@ -80,6 +80,9 @@ func afterScript(c *Container, at int) string {
 // ofValue matches what errors say about a value that programs have from outside.
 var ofValue = lazyregexp.New(`(?i)\$\(|\b(?:ur[il]|dsn|host|port|user|password|token|key|database|version|name|address|bucket)\b|connect|auth|login|denied|credential|option|argument|invalid|pars(?:e|ing)|unknown|unsupported|not a |missing|requir|empty`)
 
+// serviceVariable matches the variables that the kubelet adds for Services.
+var serviceVariable = lazyregexp.New(`_SERVICE_(?:HOST$|PORT)`)
+
 // undefinedReference is the clue of a variable that refers to one which the template does not define: it keeps the reference as text.
 func undefinedReference(q *Clue, c *Container) string {
 	if len(c.Sources) > 0 || !ofValue.MatchString(q.Words) { // Sources may define it.
@@ -89,15 +92,17 @@ func undefinedReference(q *Clue, c *Container) string {
 		v := &c.Variables[i]
 		for _, m := range reference.FindAllStringSubmatch(v.Value, -1) {
 			defined := func(other Variable) bool { return other.Name == m[1] }
-			if !strings.Contains(v.Value, "$$("+m[1]) && !slices.ContainsFunc(c.Variables[:i], defined) && !strings.HasSuffix(m[1], "_SERVICE_HOST") && !strings.Contains(m[1], "_SERVICE_PORT") {
+			if !strings.Contains(v.Value, "$$("+m[1]) && !slices.ContainsFunc(c.Variables[:i], defined) && !serviceVariable.MatchString(m[1]) {
 				return fmt.Sprintf("define variable %s before %s in env of container %s: the value of %s refers to it as $(%s), and keeps that text", m[1], v.Name, c.Name, v.Name, m[1])
 			}
 		}
 	}
-	runsScript := slices.ContainsFunc(c.Arguments, func(argument string) bool { return argument == "-c" || isShell(argument) })
+	if slices.ContainsFunc(c.Arguments, func(argument string) bool { return argument == "-c" || isShell(argument) }) {
+		return ""
+	}
 	for _, argument := range c.Arguments {
 		m := reference.FindStringSubmatch(argument)
-		if m != nil && !runsScript && (constants.MatchString(m[1]) || strings.Contains(q.Words, m[0])) && !anyway.MatchString(m[1]) && !strings.Contains(argument, "$"+m[0]) && c.variable(m[1]) == nil {
+		if m != nil && (constants.MatchString(m[1]) || strings.Contains(q.Words, m[0])) && !anyway.MatchString(m[1]) && !strings.Contains(argument, "$"+m[0]) && c.variable(m[1]) == nil {
 			return fmt.Sprintf("define variable %s in env of container %s: its command or args refer to it as $(%s), and keep that text", m[1], c.Name, m[1])
 		}
 	}

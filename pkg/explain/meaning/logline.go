@@ -372,10 +372,9 @@ func partsOf(fields map[string]any) map[string]string {
 			name = strings.TrimLeft(name, "@")
 			parts[cmp.Or(fieldNames[name], name)] = value
 		case float64:
-			switch {
-			case name == "level":
+			if name == "level" {
 				parts[name] = bunyanLevels[value]
-			case (strings.HasSuffix(strings.ToLower(name), "code") || name == "status") && value >= 400 && value < 600 && parts["level"]+parts["severity"] == "" && fields["method"] == nil: // a response of HTTP
+			} else if isStatus(name, value) && parts["level"]+parts["severity"] == "" && fields["method"] == nil {
 				parts["level"], parts["code of HTTP"] = errorLevels[0], strconv.Itoa(int(value))
 			}
 		case map[string]any:
@@ -394,4 +393,9 @@ func partsOf(fields map[string]any) map[string]string {
 	}
 	maps.Copy(parts, inner)
 	return parts
+}
+
+// isStatus reports whether a field is the status of an error of HTTP.
+func isStatus(name string, value float64) bool {
+	return (strings.HasSuffix(strings.ToLower(name), "code") || name == "status") && value >= 400 && value < 600
 }

@@ -81,14 +81,16 @@ func readAccess(e *KnownError, line string) {
 // vagueForbidden is the subject of an error that has no more than the status of the response.
 const vagueForbidden = "403 Forbidden"
 
+var relativePath, absolutePath = lazyregexp.New(`^[^\s:/][^\s:]*/[^\s:]*$`), lazyregexp.New(`/[^\s"'”:,;()]+`)
+
 // addAccess adds the whole path of a file of which the error has only the end; the request that the API server denied to an error that has
 // only its status; and the resources of the other requests in these lines that the API server denied to the same account, with the same verb
 // and in the same namespace.
 func (e *KnownError) addAccess(lines []string) {
-	if e.Kind == ErrorPermission && strings.Contains(e.Subject, "/") && !strings.ContainsAny(e.Subject, " :") && !strings.HasPrefix(e.Subject, "/") {
-		for _, word := range strings.Fields(strings.Join(lines, " ")) {
-			if word = strings.Trim(word, `"'“”:,;()`); strings.HasPrefix(word, "/") && strings.HasSuffix(word, "/"+e.Subject) {
-				e.Subject = word
+	if e.Kind == ErrorPermission && relativePath.MatchString(e.Subject) {
+		for _, path := range absolutePath.FindAllStringSubmatch(strings.Join(lines, "\n"), -1) {
+			if strings.HasSuffix(path[0], "/"+e.Subject) {
+				e.Subject = path[0]
 			}
 		}
 	}

@@ -120,12 +120,8 @@ func addressAdvice(named, plain string) func(*KnownError, Container) string {
 			return fmt.Sprintf("correct HTTPS_PROXY and HTTP_PROXY in env of container %s, and check whether %s works; NO_PROXY has the hosts that are asked without it, such as the API server and Services (.svc)", c.Name, e.Host())
 		case strings.HasSuffix(e.Subject, ":10250"):
 			return fmt.Sprintf("check the kubelet of the node with the address %s, which the API server asks for logs and to run commands: the node may be down, or a firewall closes this port", strings.TrimSuffix(e.Subject, ":10250"))
-		case e.APIServer && strings.HasSuffix(e.Subject, ":6443") && ownPod.MatchString(e.Subject):
-			return fmt.Sprintf("have the program use the token of ServiceAccount %s in place of its kubeconfig, or give that an address that pods reach: %s, which it names, is the pod itself, and the API server only on a control plane node with hostNetwork: true", c.account(), e.Subject)
-		case e.APIServer && ownPod.MatchString(e.Subject) && c.NoToken:
-			return c.tokenAdvice() + fmt.Sprintf("; kubectl then asks %s", e.Subject)
 		case e.APIServer && ownPod.MatchString(e.Subject):
-			return fmt.Sprintf("mount the token of ServiceAccount %s (automountServiceAccountToken), or give container %s a kubeconfig: without them, kubectl asks %s", c.account(), c.Name, e.Subject)
+			return ownAPIServer(e, c)
 		case ownPod.MatchString(e.Subject):
 			return fmt.Sprintf("%s is the pod itself: if no container of the pod should listen there, give the program the address of its server", e.Subject)
 		case e.IsOfAPIServer():
@@ -141,8 +137,19 @@ func addressAdvice(named, plain string) func(*KnownError, Container) string {
 			}
 			return fmt.Sprintf("check whether the pod may reach %s, which is outside of the cluster: NetworkPolicies, firewalls%s", e.Subject, proxy)
 		}
-		return cmp.Or(podAdvice(e.Subject, "it has to be ready, and to listen there", c), fmt.Sprintf(named, e.Subject))
+		return cmp.Or(podAdvice(e.Subject, "it has to be ready, and to listen there"), fmt.Sprintf(named, e.Subject))
 	}
+}
+
+// ownAPIServer returns advice on a program that takes its own pod for the API server.
+func ownAPIServer(e *KnownError, c Container) string {
+	switch {
+	case strings.HasSuffix(e.Subject, ":6443"):
+		return fmt.Sprintf("have the program use the token of ServiceAccount %s in place of its kubeconfig, or give that an address that pods reach: %s, which it names, is the pod itself, and the API server only on a control plane node with hostNetwork: true", c.account(), e.Subject)
+	case c.NoToken:
+		return c.tokenAdvice() + fmt.Sprintf("; kubectl then asks %s", e.Subject)
+	}
+	return fmt.Sprintf("mount the token of ServiceAccount %s (automountServiceAccountToken), or give container %s a kubeconfig: without them, kubectl asks %s", c.account(), c.Name, e.Subject)
 }
 
 // nameAdvice returns advice on a host name that has no address.
@@ -162,7 +169,7 @@ func nameAdvice(e *KnownError, c Container) string {
 	case isForeign(e.Subject):
 		return fmt.Sprintf("check host name %s, and whether the cluster's DNS resolves names outside of the cluster (its upstream servers) and the pod can reach it", e.Host())
 	case e.isPod():
-		return podAdvice(e.Host(), "the name resolves once that pod runs and is ready", c)
+		return podAdvice(e.Host(), "the name resolves once that pod runs and is ready")
 	case e.Subject != "":
 		return fmt.Sprintf("check host name %s: whether its Service exists in that namespace, and whether the pod can reach the cluster's DNS", e.Host())
 	}

@@ -141,7 +141,7 @@ func PodOf(host string) (pod, namespace string) {
 }
 
 // podAdvice returns advice on a host that is a pod of a StatefulSet, "" for other hosts; until says what the program needs of it.
-func podAdvice(host, until string, c Container) string {
+func podAdvice(host, until string) string {
 	pod, _ := PodOf(host)
 	if pod == "" {
 		return ""

@@ -32,16 +32,7 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 	case v.Stalled:
 		run.State = explain.OwnedStalled
 	default:
-		for i := range r.Pods {
-			if p := &r.Pods[i]; p.Phase == string(corev1.PodRunning) && p.Started.Before(run.Since) {
-				run.Since = p.Started
-			}
-		}
-		run.FailedPods = r.Counts.Failed + r.Counts.UncountedFailed - r.Counts.StoppedFailures
-		own := lists.First(r.Causes, func(c *explain.Cause) bool { return !c.IsStopped() })
-		if own != nil && run.FailedPods > 0 && run.Cause == "" {
-			run.Cause = LowerFirst(CauseSentence(own))
-		}
+		addRunning(&run, r)
 	}
 	if isLong := run.State == explain.OwnedRunning && run.Since != nil && now.Sub(run.Since.Time) >= LongRun; run.Cause != "" || isLong {
 		run.Logs = lists.First(r.Advice, func(a *explain.Advice) bool { return a.Kind == explain.AdviceLogs })
@@ -55,6 +46,20 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 		run.Limit = r.BackoffLimit
 	}
 	return run
+}
+
+// addRunning adds since when the first pod of a Job that runs has run, and the failures so far.
+func addRunning(run *explain.OwnedRun, r *explain.Report) {
+	for i := range r.Pods {
+		if p := &r.Pods[i]; p.Phase == string(corev1.PodRunning) && p.Started.Before(run.Since) {
+			run.Since = p.Started
+		}
+	}
+	run.FailedPods = r.Counts.Failed + r.Counts.UncountedFailed - r.Counts.StoppedFailures
+	own := lists.First(r.Causes, func(c *explain.Cause) bool { return !c.IsStopped() })
+	if own != nil && run.FailedPods > 0 && run.Cause == "" {
+		run.Cause = LowerFirst(CauseSentence(own))
+	}
 }
 
 // hiddenError returns the error with which the log of a Job that succeeded ends, "" if it has none.
