@@ -28,8 +28,8 @@ var creators = sync.OnceValue(func() (all []creator) {
 		for i := range columns {
 			columns[i] = strings.TrimSpace(columns[i])
 		}
-		if len(columns) != 7 {
-			continue // It is a comment.
+		if columns[0] == "" || columns[0][0] == '#' {
+			continue
 		}
 		c := creator{name: ToolName(columns[0]), label: columns[1], owner: columns[2], source: columns[3], owned: columns[4], runs: columns[5], settings: Settings{}}
 		for setting := range strings.SplitSeq(columns[6], ";") {
