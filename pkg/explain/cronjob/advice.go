@@ -154,7 +154,11 @@ func onRun(r *explain.CronJobReport, run *explain.OwnedRun) []explain.Advice {
 	if run.Fix == nil && run.Logs == nil && (!run.Fails() || run.State == explain.OwnedUnknown) {
 		return nil
 	}
-	out := onTemplate(r, run)
+	return againOrDelete(r, run, onTemplate(r, run))
+}
+
+// againOrDelete adds to the advice on a Job to delete it if a change of the template does not help it, or to try again before a start that is far.
+func againOrDelete(r *explain.CronJobReport, run *explain.OwnedRun, out []explain.Advice) []explain.Advice {
 	if fix := run.Fix; run.State == explain.OwnedStalled && fix != nil && (fix.OfTemplate || fix.Recreates || fix.OfOwner) {
 		return append(out, one(words.DeleteOld, kubectl(r, "delete job %s", explain.ShellWord(run.Name)))...)
 	}

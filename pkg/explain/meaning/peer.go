@@ -120,7 +120,7 @@ func (c *Container) peers() (all []peer) {
 		if !isOne && i > 0 {
 			option, value = c.Arguments[i-1], argument
 		}
-		if add(hostAndPort.Group(value), arguments); hostOption.MatchString(option) && hostName.MatchString(value) && !noPeer.MatchString(option) && !noName.MatchString(value) {
+		if add(hostAndPort.Group(value), arguments); namesPeer(option, value) {
 			add(value, arguments)
 		}
 	}
@@ -128,6 +128,11 @@ func (c *Container) peers() (all []peer) {
 		add(server, "")
 	}
 	return all
+}
+
+// namesPeer reports whether the value of an option is the name of a server.
+func namesPeer(option, value string) bool {
+	return hostOption.MatchString(option) && hostName.MatchString(value) && !noPeer.MatchString(option) && !noName.MatchString(value)
 }
 
 // label returns the first part of the name of a host, "" if it is an address or too short to be a word.

@@ -37,19 +37,25 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 			out = appendNew(out, piece)
 		}
 	}
-	full := lists.First(p.Scheduling.Unfit, func(u *meaning.Unfit) bool { return u.Kind == meaning.UnfitResource })
-	switch queue := in.Job.Labels[kueue.QueueLabel]; {
-	case kueue.Places(in.Job) && full != nil && full.Pinned != "":
-		return append(advise(fmt.Sprintf(words.SeeWhatFills, full.Pinned), podsOfNode+shellWord(full.Pinned)), advise(words.PlaceAgain, kubectl(in.Job, "get workloads.kueue.x-k8s.io"))...)
-	case kueue.Places(in.Job):
-		out = append(advise(meaning.RepairPlace, kubectl(in.Job, "get workloads.kueue.x-k8s.io")), out...)
-	case queue != "" && full != nil:
-		out = append(out, advise(fmt.Sprintf(words.KueueAdmitted, queue), "")...)
-	}
+	out = onKueueNode(in, p.Scheduling.Unfit, out)
 	if len(out) == 0 && len(p.Pods) > 0 {
 		return advise(words.AskScheduler(in.Spec.Template.Spec.SchedulerName), kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0])))
 	}
 	return out
+}
+
+// onKueueNode returns advice on a pod that does not fit although Kueue admitted its Job, with or in place of the advice on the reasons.
+func onKueueNode(in *facts.Facts, unfit []meaning.Unfit, reasons []explain.Advice) []explain.Advice {
+	full := lists.First(unfit, func(u *meaning.Unfit) bool { return u.Kind == meaning.UnfitResource })
+	switch queue := in.Job.Labels[kueue.QueueLabel]; {
+	case kueue.Places(in.Job) && full != nil && full.Pinned != "":
+		return append(advise(fmt.Sprintf(words.SeeWhatFills, full.Pinned), podsOfNode+shellWord(full.Pinned)), advise(words.PlaceAgain, kubectl(in.Job, "get workloads.kueue.x-k8s.io"))...)
+	case kueue.Places(in.Job):
+		return append(advise(meaning.RepairPlace, kubectl(in.Job, "get workloads.kueue.x-k8s.io")), reasons...)
+	case queue != "" && full != nil:
+		return append(reasons, advise(fmt.Sprintf(words.KueueAdmitted, queue), "")...)
+	}
+	return reasons
 }
 
 // isMinor reports whether another reason matters more: the nodes that match are full, or there is advice on nodes that are not reserved.

@@ -197,7 +197,7 @@ func (g *Group) Origin(in *facts.Facts) *Failure {
 // addExits adds how the containers of the pods ended by themselves: the error that they report, and the others that failed.
 func (g *Group) addExits(in *facts.Facts, c *explain.Cause) {
 	if g.Failures[0].EndedByInit(in) {
-		c.Text = "Init container " + g.Kind.Cause.Exit.Container + " " + cause.ExitText(g.Kind.Cause.ExitCode, g.Kind.Cause.Reason)
+		c.Text = "Init container " + g.Kind.Cause.Container + " " + cause.ExitText(g.Kind.Cause.ExitCode, g.Kind.Cause.Reason)
 	}
 	if c.Error = g.knownError(in); c.Error != nil {
 		c.Meaning = c.Error.Text()
