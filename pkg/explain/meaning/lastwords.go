@@ -304,14 +304,8 @@ var collision = lazyregexp.New(`(?i)\bis a duplicate of\b|\balready (?:exists?|r
 // Collides reports whether a program failed because of what is there already.
 func Collides(line string) bool { return collision.MatchString(line) }
 
-// withoutTLS matches the second attempt of a client of PostgreSQL (sslmode=prefer), after its password was refused with TLS.
-var withoutTLS = lazyregexp.New(`no pg_hba\.conf entry .*(?:no encryption|SSL off)`)
-
-// follows reports whether the line at a position, of a utility or of another attempt, follows from the error before it.
+// follows reports whether the line of a utility at a position follows from the error before it.
 func follows(raw []string, at int) bool {
-	if at > 0 && withoutTLS.MatchString(raw[at]) && strings.Contains(raw[at-1], "password authentication failed") {
-		return true
-	}
 	return utility.MatchString(readLine(raw[at]).text) && causeOf(linesOf(raw[:at+1]), at) != at
 }
 
