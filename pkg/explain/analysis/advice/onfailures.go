@@ -108,7 +108,7 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 	if len(f.AfterSuccess(in)) > 0 {
 		return append(advise(exitCleanly(c.Name), ""), readLog(in, f.Pod, c)...)
 	}
-	if killed := f.OutOfMemory(); len(killed) > 1 {
+	if killed := f.OutOfMemory(); len(killed) > 1 || len(killed) == 1 && killed[0].Name != c.Name {
 		out = onMemory(in, killed)
 	}
 	logs := readLog(in, f.Pod, c)
@@ -187,7 +187,7 @@ func onMemory(in *facts.Facts, killed []*input.Container) (out []explain.Advice)
 		}
 		out = append(out, advise(memoryAdvice(in, c), "")...)
 	}
-	if len(limits) == len(killed) {
+	if len(limits) > 1 && len(limits) == len(killed) {
 		return advise(fmt.Sprintf(words.RaiseMemoryLimits, wording.Enumerate(limits, "and")), "")
 	}
 	return out
@@ -354,11 +354,22 @@ func onNeverStarted(in *facts.Facts, failed *failures.Failures, v *Values, p *ex
 	return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(failed.NeverStarted.Pod)))
 }
 
+// neverBegan reports whether some indexes never had a pod when the pods of others had used up the backoffLimit.
+func neverBegan(in *facts.Facts) bool {
+	begun := map[int32]bool{}
+	for _, p := range in.Pods {
+		if p.Phase != corev1.PodSucceeded {
+			begun[p.Index] = true
+		}
+	}
+	return len(begun) > 0 && in.Decision.Failing() && int32(len(begun)) < ptr.Deref(in.Spec.Completions, 1)-in.Job.Status.Succeeded
+}
+
 // onBackoffLimit returns advice on a Job that used up its backoffLimit.
 func onBackoffLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Advice {
 	stopped := slices.ContainsFunc(v.Accounting.Causes, func(c explain.Cause) bool { return c.IsStopped() })
 	switch {
-	case stopped && in.Indexed() && !in.PerIndex() && takesFailurePolicy(in):
+	case (stopped || neverBegan(in)) && in.Indexed() && !in.PerIndex() && takesFailurePolicy(in):
 		return proposeFix(in, words.LimitEachIndex, nil)
 	case in.Job.Status.Succeeded > 0 && !in.Indexed() && ptr.Deref(in.Spec.Completions, 1) > 1:
 		return advise(fmt.Sprintf(words.RaiseBackoffLimit, jobspec.BackoffLimit(in.Spec)), "")

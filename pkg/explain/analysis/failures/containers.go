@@ -34,11 +34,12 @@ func hiddenBy(in *facts.Facts, p *input.Pod, m *failurepolicy.Match) explain.Hid
 	return explain.Hidden{}
 }
 
-// failedContainers returns the containers that failed in an ended pod, without init containers and sidecars.
+// failedContainers returns the containers that failed in an ended pod, without init containers and sidecars, unless a sidecar ran out of
+// memory: others fail because of that.
 func failedContainers(p *input.Pod) []*input.Container {
 	var out []*input.Container
 	for i := range p.Containers {
-		if c := &p.Containers[i]; !c.Init && c.Ended && !c.Before && c.ExitCode != 0 {
+		if c := &p.Containers[i]; (!c.Init || c.Reason == cause.OOMKilled) && c.Ended && !c.Before && c.ExitCode != 0 {
 			out = append(out, c)
 		}
 	}

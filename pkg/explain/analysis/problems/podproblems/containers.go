@@ -43,7 +43,8 @@ type Ended struct {
 // EndedContainer returns the container that explains why an active pod does not end; nil if all containers that may have work
 // still run, or if one has just ended. A container of the Job's own template may have work of its own, see WorkIsOver. Controllers do not detect this: a pod ends only when all its containers have ended.
 func EndedContainer(in *facts.Facts, p *input.Pod) *Ended {
-	if len(p.Lineup) == 0 || p.Phase != corev1.PodRunning {
+	neverRan := func(m *input.Member) bool { return !m.Init && m.Waiting != "" && !m.Before }
+	if len(p.Lineup) == 0 || p.Phase != corev1.PodRunning || lists.First(p.Lineup, neverRan) != nil {
 		return nil
 	}
 	e := &Ended{Running: p.Lineup.Names(func(m *input.Member) bool { return m.Running || m.Before && seemsToServe(in, p, m) })}
