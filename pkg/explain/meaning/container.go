@@ -29,9 +29,10 @@ type Container struct {
 	NoToken bool
 	// Namespace is the namespace of the pod.
 	Namespace string
-	// User is the runAsUser of the container, "" if the template has none. AlsoRoot are the other containers that ask for user 0 although
+	// User is the runAsUser of the container, and FSGroup the fsGroup of the pod, "" if the template has none. AlsoRoot are the other containers that ask for user 0 although
 	// runAsNonRoot does not allow it.
 	User     string
+	FSGroup  string
 	AlsoRoot []string
 	// Variables are the environment variables whose values the pod template has, and Sources the ConfigMaps and Secrets of envFrom.
 	Variables []Variable

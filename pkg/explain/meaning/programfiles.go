@@ -268,8 +268,13 @@ func spaceAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf(advice, cmp.Or(mountOf(e.Subject, c.Mounts).place(c), "the disk that has "+wording.Shorten(e.Subject, maxDetail)))
 	}
 	writable := slices.DeleteFunc(slices.Clone(c.Mounts), func(m Mount) bool { return m.ReadOnly })
-	if len(writable) != 1 {
+	switch {
+	case len(writable) > 1:
 		return fmt.Sprintf(advice, "the volume or disk that is full")
+	case len(writable) == 0 && c.SharedMemory:
+		return fmt.Sprintf(advice, "the disk of the node, where the container writes, as it has no other volume,")
+	case len(writable) == 0:
+		return "mount an emptyDir with medium Memory at /dev/shm, which has 64Mi otherwise, if the program shares memory there; or free space on the disk of the node, as the container has no volume to write to"
 	}
 	which := "probably " + writable[0].place(c)
 	if !c.ReadOnlyRoot {
@@ -296,6 +301,12 @@ func accessAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf("check defaultMode of %s: it decides who may read and execute its files, which cannot be written", in.place(c))
 	case in != nil && in.Directory != "":
 		return fmt.Sprintf("give the user of the container%s access to %s on the node (chown, chmod), which is mounted at %s, or run it as the owner of that: fsGroup has no effect there", user, in.Directory, in.Path)
+	case in != nil && (in.Kind == "nfs" || c.FSGroup != ""):
+		fsGroup := "fsGroup has no effect there"
+		if in.Kind != "nfs" {
+			fsGroup = "fsGroup " + c.FSGroup + " is set, and is not enough"
+		}
+		return fmt.Sprintf("give the user of the container%s access to %s by the owner or mode of its files (chown, chmod), or by runAsUser as their owner: %s", user, in.place(c), fsGroup)
 	case in != nil:
 		return fmt.Sprintf("give the user of the container%s access to %s: fsGroup, or runAsUser as the owner of its files", user, in.place(c))
 	case strings.HasPrefix(e.Subject, "/."):

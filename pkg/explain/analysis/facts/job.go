@@ -114,6 +114,14 @@ func User(in *Facts, name string) string {
 	return strconv.FormatInt(*user, 10)
 }
 
+// FSGroup returns fsGroup of the Job's template, or "" if it is not set.
+func FSGroup(in *Facts) string {
+	if pod := in.Spec.Template.Spec.SecurityContext; pod != nil && pod.FSGroup != nil {
+		return strconv.FormatInt(*pod.FSGroup, 10)
+	}
+	return ""
+}
+
 // AlsoRoot returns the other containers of the Job's template that ask for user 0 although runAsNonRoot does not allow it.
 func AlsoRoot(in *Facts, name string) (all []string) {
 	spec := &in.Spec.Template.Spec
