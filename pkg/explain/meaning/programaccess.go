@@ -24,7 +24,12 @@ type Access struct {
 	In       string `json:"in,omitempty"`
 	// Next is the request that was denied after this one: its verb and resource, "" for none.
 	Next string `json:"next,omitempty"`
+	// Role is a role that does not exist, although a binding of the account names it, "" for none: "role" or "clusterrole" and its name.
+	Role string `json:"role,omitempty"`
 }
+
+// missingRole matches what the API server says about a role that a binding names.
+var missingRole = lazyregexp.New(`\b((?:cluster)?role)\.rbac\.authorization\.k8s\.io \\*"([^"\\]+)\\*" not found`)
 
 // denied matches the message of the API server, with its quotes escaped or removed, and that of releases before 1.12.
 var denied = lazyregexp.New(`User \\*"?([^\s"\\]+)\\*"? cannot ([a-z]+) (?:resource \\*"?([-.a-z0-9]+)(/[a-z]+)?\\*"? in API group \\*"?([-.a-z0-9]*?)\\*"?|([-.a-z0-9]+)(/[a-z]+)?)(?: in the namespace \\*"?([-a-z0-9]+)| at the cluster scope|$)`)
@@ -74,6 +79,9 @@ func readAccess(e *KnownError, line string) {
 		a.Namespace, a.Account, _ = strings.Cut(name, ":")
 	} else {
 		a.User = m[1]
+	}
+	if m := missingRole.FindStringSubmatch(line); m != nil {
+		a.Role = m[1] + " " + m[2]
 	}
 	e.describeAccess(a)
 }
@@ -147,6 +155,9 @@ func (e *KnownError) describeAccess(a Access) {
 		where = " in namespace " + a.In
 	}
 	may := fmt.Sprintf("cannot %s %s", a.Verb, a.resources())
+	if a.Role != "" {
+		may += ", as its " + a.Role + " does not exist"
+	}
 	e.Access, e.Subject = a, may
 	longers := []string{who + " " + may, who + " " + may + where}
 	if a.In != "" && where != "" { // Another namespace says more than a long name.

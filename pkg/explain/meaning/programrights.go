@@ -48,6 +48,9 @@ func forbiddenAdvice(e *KnownError, c Container) string {
 	case a.User == anonymous:
 		return c.tokenAdvice()
 	}
+	if a.Role != "" {
+		return fmt.Sprintf("create %s again, which a binding of %s names: it has to live as long as the Job, so that no hook-delete-policy, uninstallation or owner may remove it before", a.Role, who)
+	}
 	text := fmt.Sprintf("allow %s to %s %s%s with %s, or %s", who, a.Verb, a.resources(), where, role, or)
 	return wording.Join("; the next refusal in the log is to ", text, a.Next)
 }

@@ -236,6 +236,9 @@ func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
 	if a.In != "" {
 		kind, where = "role", " -n "+shellWord(a.In)
 	}
+	if missing, role, _ := strings.Cut(a.Role, " "); role != "" && missing == kind {
+		return fmt.Sprintf("kubectl create %s %s --verb=%s --resource=%s%s", kind, shellWord(role), shellWord(a.Verb), shellWord(a.Resource), where)
+	}
 	return fmt.Sprintf("kubectl create %[1]s %[2]s --verb=%[3]s --resource=%[4]s%[6]s && kubectl create %[1]sbinding %[2]s --%[1]s=%[2]s %[5]s%[6]s",
 		kind, shellWord(name), shellWord(a.Verb), shellWord(a.Resource), subject, where)
 }
