@@ -167,11 +167,19 @@ func wrongWord(q *Clue, c *Container) string {
 	word, place, isWhole := q.origin(c)
 	isElse := slices.ContainsFunc(c.peers(), func(p peer) bool { return p.host == word }) ||
 		localTool.MatchString(programName.Group(q.Words)) // Another version of the tool may accept it.
-	if isWhole && !isElse && unfit.MatchString(q.Words) && !strings.HasPrefix(word, "/") && !strings.Contains(word, "://") {
+	switch {
+	case !isWhole || isElse || strings.HasPrefix(word, "/") || strings.Contains(word, "://"):
+		return ""
+	case unknownCommand.MatchString(q.Words):
+		return fmt.Sprintf("correct %s in %s, or use an image whose version of the program has this command: that of container %s is %s", asWord(word), place, c.Name, c.Image)
+	case unfit.MatchString(q.Words):
 		return "correct " + asWord(word) + " in " + place
 	}
 	return ""
 }
+
+// unknownCommand matches what programs say about a command of theirs that they do not have.
+var unknownCommand = lazyregexp.New(`(?i)\b(?:unknown|unrecognized|no such) (?:sub)?command\b|\bcommand \W?[\w:-]+\W? (?:is not defined|not found|does not exist)`)
 
 // namedWord is the clue of any word that the template has, or of a whole value in the lines after the error.
 func namedWord(q *Clue, c *Container) string {
