@@ -218,7 +218,7 @@ var (
 	introduction = lazyregexp.New(`^(?:HTTP response body: |Exception in thread "[^"]*" |(?:Caused by:|Unhandled exception[.:]|Uncaught(?: exception)?:) ?|---> |(?:ALTER|CREATE|DROP|INSERT|UPDATE|DELETE|\)) .*;: )?`)
 	className    = lazyregexp.New(`^[\w.$]*(?:Error|Exception):?$`)
 	// unended matches the end of a text that only begins a list.
-	unended  = lazyregexp.New(`\. [A-Z][^.:]*:$`)
+	unended  = lazyregexp.New(` \(hint: [^()]*\)$|\. [A-Z][^.:]*:$`)
 	bareName = lazyregexp.New(`\b\w*(?:Error|Exception):?$`)
 	place    = lazyregexp.New(`\bError in [\w ]+ \([^)]*\)$|\bfollowing (?:details|errors?|output)\b`)
 )
