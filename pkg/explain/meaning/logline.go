@@ -174,8 +174,14 @@ func (l *logLines) at(i int) *logLine {
 	return l.read[i]
 }
 
-// readLine returns a line of a log with its kind.
+var linesRead = newMemo()
+
+// readLine returns a line of a log with its kind, which nobody changes.
 func readLine(raw string) *logLine {
+	return memoized(linesRead, raw, raw, func() *logLine { return newLogLine(raw) })
+}
+
+func newLogLine(raw string) *logLine {
 	line := &logLine{}
 	var severity string
 	text, named, isRecord := structured(strings.TrimSpace(raw))

@@ -31,7 +31,7 @@ var fileErrors = []errorRow{
 		kind: ErrorNoSpace,
 		patterns: []errorPattern{
 			{"no space left", lazyregexp.New(`(?i) to ['‘](/[^'’]+)['’]: no space left|no space left on device`), nil},
-			{"", lazyregexp.New(`(?i)no space left on device|disk quota exceeded|\bENOSPC(?:: no space|$|[^:\w'"])|\bGot errno 28\b`), nil},
+			{"no space left on device|disk quota exceeded|enospc|got errno 28", lazyregexp.New(`(?i)no space left on device|disk quota exceeded|\bENOSPC(?:: no space|$|[^:\w'"])|\bGot errno 28\b`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorSharedMemory},
 		subject:  pathInLine,
@@ -43,7 +43,7 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorSharedMemory,
 		patterns: []errorPattern{
-			{"", lazyregexp.New(`workers are out of shared memory|creating shared memory segment|could not resize shared memory segment|insufficient shared memory \(shm\)|(ORA-00845: MEMORY_TARGET not supported on this system)|DataLoader worker \(pid.*\) is killed by signal: (Bus error)|(session deleted because of page crash)`), nil}, // PyTorch, Chrome
+			{"workers are out of shared memory|reating shared memory segment|ould not resize shared memory segment|insufficient shared memory (shm)|ora-00845: memory_target not supported on this system|) is killed by signal: |session deleted because of page crash", lazyregexp.New(`workers are out of shared memory|creating shared memory segment|could not resize shared memory segment|insufficient shared memory \(shm\)|(ORA-00845: MEMORY_TARGET not supported on this system)|DataLoader worker \(pid.*\) is killed by signal: (Bus error)|(session deleted because of page crash)`), nil}, // PyTorch, Chrome
 			{"/dev/shm", lazyregexp.New(`(?i)/dev/shm\b.*no space left on device`), nil},
 		},
 		brief: "shared memory full",
@@ -62,7 +62,7 @@ var fileErrors = []errorRow{
 			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied: '([^']+)'|cannot \w+(?: \w+)* ['‘]([^'’]+)['’]: permission denied|(/[^\s:]+): connect: permission denied`), nil},
 			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|kind: permissiondenied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:)]+)['"’)]?: permission denied`), nil},
 			{"permission denied", lazyregexp.New(`(?i)\b(?:open|stat|lstat|read|chdir|mkdir|create|unlink|readlink) ([^\s:'"]+): permission denied`), nil},
-			{"", lazyregexp.New(`\bAccessDeniedException: (/\S+)|Access to the path '([^']+)' is denied|should be fully accessible[^:/]*: (/[^\s'"]*[^\s'".])`), nil}, // Jenkins
+			{"accessdeniedexception: |access to the path '|should be fully accessible", lazyregexp.New(`\bAccessDeniedException: (/\S+)|Access to the path '([^']+)' is denied|should be fully accessible[^:/]*: (/[^\s'"]*[^\s'".])`), nil}, // Jenkins
 		},
 		subject: pathInLine,
 		brief:   "permission denied",
@@ -83,7 +83,7 @@ var fileErrors = []errorRow{
 		kind: ErrorFileMissing,
 		patterns: []errorPattern{
 			{"open stream", lazyregexp.New(`[("](/[^")\s]+)[")].*(?i:failed to open stream: no such file)`), nil}, // PHP
-			{"", lazyregexp.New(`The application '([^']+)' does not exist|\bNoSuchFileException: (\S+)|Could not (?:find (?:file|a part of the path) '([^']+)'|open input file: (\S+))|Unable to access jarfile (\S+)|\b[tT]he (?:path "([^"]+)"|file (\S+)) (?:does not|doesn't) exist|Repo id must .*: '(/[^']+)'|can't (?:open file '([^']+)': \[Errno 2\]|cd to ([^\s:]+)(?:: No such file.*)?$)|file or directory not found: (\S+)|link_stat "([^"]+)" failed: No such file|Failed to open Snakefile: (\S+)|found at expected path (\S+)|moduleSpecifier \\*"([^"\\]+)|File (/\S+) was not found`), nil}, // .NET, Hugging Face takes a folder that does not exist for a name., pytest, dbt, k6
+			{"the application '|nosuchfileexception: |could not |unable to access jarfile | exist|repo id must |can't |file or directory not found: | failed: no such file|failed to open snakefile: |found at expected path |modulespecifier | was not found", lazyregexp.New(`The application '([^']+)' does not exist|\bNoSuchFileException: (\S+)|Could not (?:find (?:file|a part of the path) '([^']+)'|open input file: (\S+))|Unable to access jarfile (\S+)|\b[tT]he (?:path "([^"]+)"|file (\S+)) (?:does not|doesn't) exist|Repo id must .*: '(/[^']+)'|can't (?:open file '([^']+)': \[Errno 2\]|cd to ([^\s:]+)(?:: No such file.*)?$)|file or directory not found: (\S+)|link_stat "([^"]+)" failed: No such file|Failed to open Snakefile: (\S+)|found at expected path (\S+)|moduleSpecifier \\*"([^"\\]+)|File (/\S+) was not found`), nil}, // .NET, Hugging Face takes a folder that does not exist for a name., pytest, dbt, k6
 			{"no such file", lazyregexp.New(`(?i:\[errno 2\] no such file or directory: '([^']+)'|enoent: no such file or directory, \w+ '([^']+)')|(?i:\b(?:open|stat|lstat|read|chdir) ([^\s:'"]+): no such file or directory|kind: notfound, message: "no such file|@ rb_sysopen - (.+) \(Errno::ENOENT\)|\bNo such file - \[?"?([^"\]\s]+))|(?i:(?:cannot|can't) \w+(?: \w+)* ['‘]([^'’]+)['’]: no such file)|(?i:(/\S+) \(no such file or directory\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: (?:cannot open: )?no such file or directory)`), nil},
 		},
 		casual:   true,
@@ -120,7 +120,7 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorRuntimeVersion,
 		patterns: []errorPattern{
-			{"", lazyregexp.New(`(\S+) has been compiled by a more recent version of the Java Runtime \(class file version (\d+)\.\d+\).* up to (\d+)|UnsupportedClassVersionError: (\S+) : Unsupported major\.minor version (\d+)`), nil},
+			{" has been compiled by a more recent version of the java runtime (class file version | : unsupported major.minor version ", lazyregexp.New(`(\S+) has been compiled by a more recent version of the Java Runtime \(class file version (\d+)\.\d+\).* up to (\d+)|UnsupportedClassVersionError: (\S+) : Unsupported major\.minor version (\d+)`), nil},
 		},
 		brief: "Java too old",
 		describe: func(subject string) string {
@@ -163,7 +163,7 @@ var fileErrors = []errorRow{
 			{"cannot ", lazyregexp.New(`Cannot find (?:module|package) '([^']+)'|cannot load such file -- (\S+)`), nil},
 			{"class", lazyregexp.New(`\bClass ["']([\w\\]+)["'] not found|Could not find or load main class (\S+)|Failed to load class ([\w.$]+\w)|\bClassNotFoundException: (?:Class |Failed to find data source: )?([^\s:]+?)\.?(?:\s|$)|\bNoClassDefFoundError: ([\w/$]+)$`), nil},
 			{"could not ", lazyregexp.New(`Could not (?:load file or assembly '([^',]+)|find (?:gem ['"]([^'"]+)['"]|'(bundler)' |(\S+-\d[\w.]*)(?:, \S+)* in (?:any|locally)))`), nil},
-			{"", lazyregexp.New(`there is no package called [‘']([^’']+)|Can't (?:locate (\S+) in @INC|open lib '([^']+)'|load plugin: (\S+))|Missing optional dependency '([^']+)'|CannotResolveClassException: ([\w.$]+)|The library '([^']+)' required to execute|[Ff]ramework:? '([\w.]+)', version '([\d.]+)'`), nil}, // R, Perl, ODBC, SQLAlchemy, Pandas, JMeter, .NET
+			{"there is no package called | in @inc|open lib '|load plugin: |missing optional dependency '|cannotresolveclassexception: |' required to execute|', version '", lazyregexp.New(`there is no package called [‘']([^’']+)|Can't (?:locate (\S+) in @INC|open lib '([^']+)'|load plugin: (\S+))|Missing optional dependency '([^']+)'|CannotResolveClassException: ([\w.$]+)|The library '([^']+)' required to execute|[Ff]ramework:? '([\w.]+)', version '([\d.]+)'`), nil}, // R, Perl, ODBC, SQLAlchemy, Pandas, JMeter, .NET
 		},
 		casual:   true,
 		yieldsTo: []ErrorKind{ErrorNoGPU, ErrorLibraryVersion},
@@ -289,6 +289,19 @@ func spaced(name string) string { return prefixed(" ", wording.Shorten(name, max
 // ofProgram matches files that belong to a program: a volume in their place would hide it.
 var ofProgram = lazyregexp.New(`^/(?:usr|bin|sbin|lib\d*)/|/(?:site-packages|dist-packages|node_modules|gems|vendor|lib|bin)/`)
 
+// volumeAccess returns advice on a volume that the user of the container may not use.
+func volumeAccess(in *Mount, user string, c Container) string {
+	how, fsGroup := "by the owner or mode of its files (chown, chmod), or by runAsUser as their owner", "fsGroup has no effect there"
+	switch {
+	case in.Kind == "nfs":
+	case c.FSGroup != "":
+		fsGroup = "fsGroup " + c.FSGroup + " is set, and is not enough"
+	default:
+		how, fsGroup = "", "fsGroup, or runAsUser as the owner of its files"
+	}
+	return fmt.Sprintf("give the user of the container%s access to %s: %s", user, wording.Join(" ", in.place(c), how), fsGroup)
+}
+
 // accessAdvice returns advice on a file that the user of the container may not use, by the volume that has it.
 func accessAdvice(e *KnownError, c Container) string {
 	in, file, user := mountOf(e.Subject, c.Mounts), wording.Shorten(e.Subject, maxDetail), c.userText()
@@ -301,14 +314,8 @@ func accessAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf("check defaultMode of %s: it decides who may read and execute its files, which cannot be written", in.place(c))
 	case in != nil && in.Directory != "":
 		return fmt.Sprintf("give the user of the container%s access to %s on the node (chown, chmod), which is mounted at %s, or run it as the owner of that: fsGroup has no effect there", user, in.Directory, in.Path)
-	case in != nil && (in.Kind == "nfs" || c.FSGroup != ""):
-		fsGroup := "fsGroup has no effect there"
-		if in.Kind != "nfs" {
-			fsGroup = "fsGroup " + c.FSGroup + " is set, and is not enough"
-		}
-		return fmt.Sprintf("give the user of the container%s access to %s by the owner or mode of its files (chown, chmod), or by runAsUser as their owner: %s", user, in.place(c), fsGroup)
 	case in != nil:
-		return fmt.Sprintf("give the user of the container%s access to %s: fsGroup, or runAsUser as the owner of its files", user, in.place(c))
+		return volumeAccess(in, user, c)
 	case strings.HasPrefix(e.Subject, "/."):
 		return fmt.Sprintf("set variable HOME of container %s to a folder that its user%s may write, such as %s: as that user has no home, the program uses %s", c.Name, user, scratchOf(&c), file)
 	case strings.HasPrefix(e.Subject, "/root/."):

@@ -235,7 +235,7 @@ var networkErrors = []errorRow{
 	{
 		kind: ErrorNameResolution,
 		patterns: []errorPattern{
-			{"", lazyregexp.New(`addresses of \(([^\s,]+), \d+\) cannot be retrieved|(?i:could not translate host name "([^"]+)")|\bbad address '([^']+)'|No resolvable bootstrap urls|Unknown host ([\w-]+\.[\w.-]*\w)|(?i:unknown mysql server host '([^']+)')|\bgetaddrinfo ENOTFOUND ([^\s:]+)|(_mongodb\._tcp\.[\w.-]*\w)|\bgetaddrinfo EAI_AGAIN ([^\s:]+)`), nil},
+			{") cannot be retrieved|could not translate host name |bad address '|no resolvable bootstrap urls|unknown host |unknown mysql server host '|getaddrinfo enotfound |_mongodb._tcp.|getaddrinfo eai_again ", lazyregexp.New(`addresses of \(([^\s,]+), \d+\) cannot be retrieved|(?i:could not translate host name "([^"]+)")|\bbad address '([^']+)'|No resolvable bootstrap urls|Unknown host ([\w-]+\.[\w.-]*\w)|(?i:unknown mysql server host '([^']+)')|\bgetaddrinfo ENOTFOUND ([^\s:]+)|(_mongodb\._tcp\.[\w.-]*\w)|\bgetaddrinfo EAI_AGAIN ([^\s:]+)`), nil},
 			{"lookup ", lazyregexp.New(`\blookup ([^\s:]+)(?: on \S+)?: .`), nil},
 			{"resolve", lazyregexp.New(`(?i)(?:could not|couldn't|cannot|can't|failed to|unable to) resolve(?:(?: host| proxy| hostname| host name| host address| address)+:? ['‘"]?([^\s'’";:,]+)|:? ['‘"]?(\w[\w-]*\.[\w.-]+)(?:['’"]|:\d+)?(?:[\s;,)]|: |\.?$))`), nil},
 			{"unknownhost", lazyregexp.New(`\bUnknownHostException: ([^\s:]+)|\bUnknownHostException\b`), nil},

@@ -15,7 +15,7 @@ var resourceErrors = []errorRow{
 		kind: ErrorOutOfGPUMemory,
 		patterns: []errorPattern{
 			{"out of memory", lazyregexp.New(`(?i)\b(?:cuda|hip)\b[^:]*(?:: )?out of memory`), nil},
-			{"", lazyregexp.New(`\bcudaErrorMemoryAllocation\b|\bCUDA_ERROR_OUT_OF_MEMORY\b|OOM when allocating tensor .*\bdevice:GPU|XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory|find a valid cuDNN algorithm|CU(?:BLAS|DNN)_STATUS_ALLOC_FAILED`), nil},
+			{"cudaerrormemoryallocation|cuda_error_out_of_memory|oom when allocating tensor |xlaruntimeerror: resource_exhausted: out of memory|find a valid cudnn algorithm|_status_alloc_failed", lazyregexp.New(`\bcudaErrorMemoryAllocation\b|\bCUDA_ERROR_OUT_OF_MEMORY\b|OOM when allocating tensor .*\bdevice:GPU|XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory|find a valid cuDNN algorithm|CU(?:BLAS|DNN)_STATUS_ALLOC_FAILED`), nil},
 		},
 		brief:  "out of GPU memory",
 		text:   "it ran out of GPU memory{: %s|}",
@@ -40,7 +40,7 @@ var resourceErrors = []errorRow{
 	{
 		kind: ErrorCollective,
 		patterns: []errorPattern{
-			{"", lazyregexp.New(`\b(nccl(?:System|Remote|Internal)Error)\b|Watchdog caught (collective operation timeout)(?:.*OpType=(\w+))?|\b(Rendezvous(?:Timeout|Connection|Closed)Error)\b|Connection closed by peer \[([^\]]+)\]|ORTE has lost communication with a remote daemon|ORTE was (unable to reliably start one or more daemons)|(no socket interface found)|waiting for clients\. (\d+/\d+ clients joined)|(Barrier timed out)|(actor is dead because its node has died)`), nil}, // NCCL, PyTorch, JAX, Ray
+			{"system|remote|internal|collective operation timeout|rendezvous|connection closed by peer [|unable to reliably start one or more daemons|no socket interface found|waiting for clients. |barrier timed out|actor is dead because its node has died", lazyregexp.New(`\b(nccl(?:System|Remote|Internal)Error)\b|Watchdog caught (collective operation timeout)(?:.*OpType=(\w+))?|\b(Rendezvous(?:Timeout|Connection|Closed)Error)\b|Connection closed by peer \[([^\]]+)\]|ORTE has lost communication with a remote daemon|ORTE was (unable to reliably start one or more daemons)|(no socket interface found)|waiting for clients\. (\d+/\d+ clients joined)|(Barrier timed out)|(actor is dead because its node has died)`), nil}, // NCCL, PyTorch, JAX, Ray
 		},
 		answer: lazyregexp.New(`Remote daemon: \S+ on node (\S+)`),
 		isLate: true,
@@ -85,7 +85,7 @@ var resourceErrors = []errorRow{
 		kind: ErrorOutOfMemory,
 		patterns: []errorPattern{
 			{"memory", lazyregexp.New(`\bOutOfMemoryError(?:: (.+))?$|\bOutOfMemoryException\b|(?i:cannot allocate memory|failed to allocate memory)|(JavaScript heap out of memory)|(?:^|[\s._])_?(?:Array)?MemoryError\b|\bruntime: out of memory|insufficient memory for the Java Runtime|(Allowed memory size of \d+ bytes exhausted)|(os::commit_memory)\(.*\bfailed`), nil},
-			{"", lazyregexp.New(`cannot allocate (vector of size .+)$|\bstd::bad_alloc\b|(?:GC heap initialization failed|CoreCLR), HRESULT: 0x8007000E|GC heap initialization failed with error 0x8007000E|(Could not reserve enough space for .*?object heap)`), nil},
+			{"cannot allocate |std::bad_alloc|, hresult: 0x8007000e|gc heap initialization failed with error 0x8007000e|could not reserve enough space for ", lazyregexp.New(`cannot allocate (vector of size .+)$|\bstd::bad_alloc\b|(?:GC heap initialization failed|CoreCLR), HRESULT: 0x8007000E|GC heap initialization failed with error 0x8007000E|(Could not reserve enough space for .*?object heap)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorProcessLimit, ErrorOutOfGPUMemory},
 		answer:   lazyregexp.New(`^\s+at \S*(` + kafkaReceive + `)\(`),
@@ -103,7 +103,7 @@ var resourceErrors = []errorRow{
 		patterns: []errorPattern{
 			{"killed", lazyregexp.New(`line \d+:\s+\d+ Killed\s+(\S+(?: [^\s"$-]\S*)?)|^Killed$|(?:([\w./-]+): )?signal: killed|Killed signal terminated program (\S+)|internal compiler error: Killed \(program (\S+)\)`), nil}, // of a shell that runs a command line
 			{"sigkill", lazyregexp.New("(?:`([\\w./-]+) [^`]*` )?\\(signal: 9, SIGKILL|workers are \\{.*SIGKILL|died with <Signals\\.SIGKILL"), nil},
-			{"", lazyregexp.New(`(?i:return(?:ed a non-zero exit| |ed with exit |ed with return )code (?:-9\b|Negsignal\.SIGKILL))|(?i:\b(executor) with id \d+ exited with exit code 137)|process in the process pool was terminated abruptly|Process .(\w[\w:]*).* terminated with an error exit status \(137\)|(Gradle build daemon) disappeared unexpectedly`), nil}, // Airflow, Spark
+			{"return| exited with exit code 137|process in the process pool was terminated abruptly| terminated with an error exit status (137)| disappeared unexpectedly", lazyregexp.New(`(?i:return(?:ed a non-zero exit| |ed with exit |ed with return )code (?:-9\b|Negsignal\.SIGKILL))|(?i:\b(executor) with id \d+ exited with exit code 137)|process in the process pool was terminated abruptly|Process .(\w[\w:]*).* terminated with an error exit status \(137\)|(Gradle build daemon) disappeared unexpectedly`), nil}, // Airflow, Spark
 			{"signal", lazyregexp.New(`(?i)(?:process (rank \d+)\b(?:.*( on node \S+))?.*)?\b(?:exited (?:prematurely: |with |on )?|killed by |terminated by |failed with )signal[: ]*["']?(?:9 \((?:sig)?kill(?:ed)?\)|sigkill\b|killed\b)`), nil},
 			{"sigkill", lazyregexp.New(`(?i)signal 9 \(SIGKILL\) received by PID \d+|exit(?:ed with)? signal SIGKILL|failed with SIGKILL|was sent SIGKILL! Perhaps out of memory`), nil},
 		},

@@ -56,6 +56,10 @@ func LineOfError(code int32, lines []string) int {
 // withoutTLS matches the second attempt of a client of PostgreSQL (sslmode=prefer), after its password was refused with TLS.
 var withoutTLS = lazyregexp.New(`no pg_hba\.conf entry .*(?:no encryption|SSL off)`)
 
+func isSecondAttempt(all []string, at int) bool {
+	return at > 0 && withoutTLS.MatchString(all[at]) && strings.Contains(all[at-1], "password authentication failed")
+}
+
 // locate returns the last error with a known meaning, and the position of its line. It prefers an earlier error to one that
 // usually follows from another.
 func locate(code int32, all []string) (*KnownError, int) {
@@ -64,7 +68,7 @@ func locate(code int32, all []string) (*KnownError, int) {
 	lateAt, after := -1, 0
 	for at := len(all) - 1; at >= max(0, len(all)-maxErrorLines); at-- {
 		line := strings.TrimRight(all[at], " \t\r")
-		if at > 0 && withoutTLS.MatchString(line) && strings.Contains(all[at-1], "password authentication failed") {
+		if isSecondAttempt(all, at) {
 			continue
 		}
 		known := knownIn(code, line)
@@ -119,8 +123,25 @@ func leading(code int32, all []string, at int, known *KnownError) (*KnownError, 
 // escapedEnd matches the end of a line in a text with escapes.
 var escapedEnd = lazyregexp.New(`(?:\\+r)?\\+n`)
 
+var errorsKnown = newMemo()
+
+// codedLine is a line of the log of a container with an exit code.
+type codedLine struct {
+	code int32
+	line string
+}
+
 // knownIn returns the error of a line, or of the lines in the text of a record, nil if it has none with a known meaning.
 func knownIn(code int32, line string) *KnownError {
+	known := memoized(errorsKnown, codedLine{code, line}, line, func() *KnownError { return errorOf(code, line) })
+	if known == nil {
+		return nil
+	}
+	mine := *known // The caller may add to it.
+	return &mine
+}
+
+func errorOf(code int32, line string) *KnownError {
 	if strings.Contains(line, `"`) && escapedEnd.MatchString(line) {
 		if known, _ := locate(code, strings.Split(escapedEnd.ReplaceAllString(line, "\n"), "\n")); known != nil {
 			return known
@@ -148,6 +169,16 @@ func knownInText(code int32, text string) *KnownError {
 		return known
 	}
 	return nil // The file or the command is one of a server.
+}
+
+// hasHint reports whether a line in lower case has one of the hints, which bars separate.
+func hasHint(lower, hints string) bool {
+	for hint := range strings.SplitSeq(hints, "|") {
+		if strings.Contains(lower, hint) {
+			return true
+		}
+	}
+	return false
 }
 
 // element matches an element of a list.
@@ -199,7 +230,7 @@ func knownError(code int32, line string, rows []errorRow) *KnownError {
 // match returns the submatches of the first pattern that matches the line; nil if none does. lower is the line in lower case.
 func (r *errorRow) match(code int32, line, lower string) []string {
 	for _, p := range r.patterns {
-		if hasAny(lower, strings.Split(p.hint, "|")) && (p.codes == nil || slices.Contains(p.codes, code)) {
+		if hasHint(lower, p.hint) && (p.codes == nil || slices.Contains(p.codes, code)) {
 			if m := p.line.FindStringSubmatch(line); m != nil {
 				return m
 			}

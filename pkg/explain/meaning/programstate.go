@@ -14,7 +14,7 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorHostKey,
 		patterns: []errorPattern{
-			{"", lazyregexp.New(`Host key verification failed|knownhosts: key (?:is unknown|mismatch)`), nil},
+			{"host key verification failed|knownhosts: key ", lazyregexp.New(`Host key verification failed|knownhosts: key (?:is unknown|mismatch)`), nil},
 		},
 		brief:  "unknown host key",
 		text:   "host key verification failed: its known_hosts lacks the key of the server, or has another",
@@ -54,7 +54,7 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorScript,
 		patterns: []errorPattern{
-			{"", lazyregexp.New(`^\S+: (?:-c: )?(?:(?:line )?\d+: )?([Ss]yntax error(?:: (?:unexpected .+|"[^"]+" unexpected.*|[\w ]+ unexpected.*|[Uu]nterminated .+)| near unexpected .+)|(?:\S+: )?[Bb]ad substitution|set: Illegal option -o pipefail|[Uu]nexpected end of file.*)`), nil},
+			{"yntax error|ad substitution|set: illegal option -o pipefail|nexpected end of file", lazyregexp.New(`^\S+: (?:-c: )?(?:(?:line )?\d+: )?([Ss]yntax error(?:: (?:unexpected .+|"[^"]+" unexpected.*|[\w ]+ unexpected.*|[Uu]nterminated .+)| near unexpected .+)|(?:\S+: )?[Bb]ad substitution|set: Illegal option -o pipefail|[Uu]nexpected end of file.*)`), nil},
 		},
 		brief:  "script",
 		text:   "the shell cannot read its script{: %s|}",
@@ -66,12 +66,12 @@ var stateErrors = []errorRow{
 		patterns: []errorPattern{
 			{"variable", lazyregexp.New(`environment variable ([A-Z][A-Z0-9_]+) expected, but not set`), nil}, // PyTorch
 			{"", lazyregexp.New(shellVariable + `(?:unbound variable|parameter (?:null or )?not set)`), nil},
-			{"", lazyregexp.New(`\bKeyError: ['"]` + constant + `['"]|\bkey not found: "` + constant + `"|\bUndefinedValueError: ` + constant + ` not found|\beither ` + constant + ` or [A-Z_]+ must be set`), nil}, // Python, ENV.fetch of Ruby, python-decouple, Spark
-			{"", lazyregexp.New(`(?:^|[:!] )["'` + "`" + `]?((?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+))["'` + "`" + `]? (?:` + envVariable + ` )?(?:is|was|must be|has to be|are) (?:not set|set|required|missing|undefined|empty|unset|not provided|provided|not defined|defined)\b`), nil},
-			{"", lazyregexp.New(`(?:^|[:!\]] )["'` + "`" + `]?((?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+))["'` + "`" + `]?:? (?:` + envVariable + ` )?(?:not set|required|missing|undefined|unset|not provided|not defined)\b`), nil},
+			{"keyerror: |key not found: |undefinedvalueerror: | must be set", lazyregexp.New(`\bKeyError: ['"]` + constant + `['"]|\bkey not found: "` + constant + `"|\bUndefinedValueError: ` + constant + ` not found|\beither ` + constant + ` or [A-Z_]+ must be set`), nil}, // Python, ENV.fetch of Ruby, python-decouple, Spark
+			{"set|required|missing|empty|provided|defined", lazyregexp.New(`(?:^|[:!] )["'` + "`" + `]?((?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+))["'` + "`" + `]? (?:` + envVariable + ` )?(?:is|was|must be|has to be|are) (?:not set|set|required|missing|undefined|empty|unset|not provided|provided|not defined|defined)\b`), nil},
+			{"required|missing|defined|set|provided", lazyregexp.New(`(?:^|[:!\]] )["'` + "`" + `]?((?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+))["'` + "`" + `]?:? (?:` + envVariable + ` )?(?:not set|required|missing|undefined|unset|not provided|not defined)\b`), nil},
 			{"env", lazyregexp.New(`\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+) ` + envVariable + ` (?:is )?(?:required|not set|missing|must be set)\b`), nil},
-			{"env", lazyregexp.New(`(?i)` + envVariable + ` (?:is )?required but not (?:provided|set): ["']` + constant), nil}, // dbt
-			{"", lazyregexp.New(`\bput it in the ENV\['(\w+)'\]|required key \\*"?(\w+)\\*"? missing value`), nil},             // Rails, envconfig
+			{"env", lazyregexp.New(`(?i)` + envVariable + ` (?:is )?required but not (?:provided|set): ["']` + constant), nil},                       // dbt
+			{"put it in the env['| missing value", lazyregexp.New(`\bput it in the ENV\['(\w+)'\]|required key \\*"?(\w+)\\*"? missing value`), nil}, // Rails, envconfig
 			{"env", lazyregexp.New(`(?i)\b` + envVariable + `:? ["'` + "`" + `]?` + constant + `["'` + "`" + `]? ` + isNotSet + `|["'` + "`" + `]?\b` + constant + `["'` + "`" + `]? ` + envVariable + " " + isNotSet + `|(?:missing (?:required )?` + envVariable + `|` + envVariable + ` not (?:found|set|defined)):? ["'` + "`" + `]?` + constant + `["'.!)\]}` + "`" + `]*$|(?:^|[:.!] )(?:please )?set the ` + constant + ` ` + envVariable + `[.!]?$`), nil},
 		},
 		read: func(e *KnownError, line string) {
@@ -86,7 +86,7 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorSetting,
 		patterns: []errorPattern{
-			{"", lazyregexp.New(`Could not resolve placeholder ['$]\{?([\w.-]+)|The config property (\S+) is required but|The root module input variable "([^"]+)" is not set|The (\w+) setting must not be empty|No (application encryption key) has been specified|Failed to configure a DataSource: '(url)' attribute is not specified`), nil}, // Laravel
+			{"could not resolve placeholder |config property |root module input variable | setting must not be empty|application encryption key|failed to configure a datasource: '", lazyregexp.New(`Could not resolve placeholder ['$]\{?([\w.-]+)|The config property (\S+) is required but|The root module input variable "([^"]+)" is not set|The (\w+) setting must not be empty|No (application encryption key) has been specified|Failed to configure a DataSource: '(url)' attribute is not specified`), nil}, // Laravel
 			{"secret_key_base", lazyregexp.New("Missing `(secret_key_base)` for"), nil},
 		},
 		read: func(e *KnownError, _ string) {

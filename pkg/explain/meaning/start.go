@@ -229,7 +229,7 @@ var setupErrors = []errorRow{
 		kind: ErrorShimGone,
 		patterns: []errorPattern{
 			{"ttrpc: ", lazyregexp.New(`(ttrpc: (?:client shutting down|closed))`), nil},
-			{"", lazyregexp.New(`new parent process: namespace path: (lstat /proc/0/[\w/]+)`), nil},
+			{"new parent process: namespace path: ", lazyregexp.New(`new parent process: namespace path: (lstat /proc/0/[\w/]+)`), nil},
 		},
 		brief: "runtime crashed", text: "the container runtime's process for it, or its sandbox, has ended{ (%s)|}",
 		advice: "check memory and processes of the node, for lack of which containerd-shim ends, and the log of containerd there; another node may start it",
@@ -292,7 +292,7 @@ func pathErrors(why string) []errorPattern {
 	}
 	return []errorPattern{
 		{"", lazyregexp.New(`(?i)(?:failed to (?:stat|mkdir|resolve symlink)|mount source path) ["']?(/[^"':\s]+)["']?: (?:\w+ /[^:]*: )?` + why), nil},
-		{"", lazyregexp.New(`(?i)^(?:stat|lstat|mkdir|open|readlink) (/[^:]+): ` + why + `$`), nil},
+		{"stat|mkdir|open|readlink", lazyregexp.New(`(?i)^(?:stat|lstat|mkdir|open|readlink) (/[^:]+): ` + why + `$`), nil},
 	}
 }
 

@@ -108,7 +108,7 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 	if len(f.AfterSuccess(in)) > 0 {
 		return append(advise(exitCleanly(c.Name), ""), readLog(in, f.Pod, c)...)
 	}
-	if killed := f.OutOfMemory(); len(killed) > 1 || len(killed) == 1 && killed[0].Name != c.Name {
+	if killed := f.OutOfMemory(); isBeside(killed, c) {
 		out = onMemory(in, killed)
 	}
 	logs := readLog(in, f.Pod, c)
@@ -121,6 +121,11 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		out = append(append(out, onSidecars(in, f.Pod.Name)...), debugCopy(in, f.Pod, c, text))
 	}
 	return out
+}
+
+// isBeside reports whether the containers are others than c, or more.
+func isBeside(all []*input.Container, c *input.Container) bool {
+	return len(all) > 1 || len(all) == 1 && all[0].Name != c.Name
 }
 
 // onError returns advice on the error that ended the program of a container.
