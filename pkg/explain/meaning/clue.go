@@ -292,7 +292,7 @@ var status = lazyregexp.New(`(?i)\b(?:stat(?:us(?:[ _]?code)?)?(?: returned)?|re
 var statuses = map[string]string{
 	"400": refusedRequest, "405": unsupported, "422": refusedRequest, "501": unsupported,
 	"401": "check the credentials that {server} does not accept: {credentials}", "403": "have {server} allow this to the user as whom the program logs in: {credentials}",
-	"403 without credentials": "find out why {server} refuses this: it may want credentials, and {credentials}; or a proxy or firewall answers in its place, or does not let it pass",
+	"403 without credentials": "find out why {server} refuses this: it may want credentials, and {credentials}; or a proxy or firewall answers instead of it, or does not let the request through",
 	"404":                     "correct {address}, as {server} does not have what the program asks for, or use an image that fits its version", "410": "correct {address}, as {server} no longer has what the program asks for",
 	"409": "find out what exists at {server} already, and have the program accept it or use another name", "429": "wait until {server} accepts requests again, or send fewer of them",
 }

@@ -176,7 +176,7 @@ func (l *logLines) at(i int) *logLine {
 
 var linesRead = newMemo()
 
-// readLine returns a line of a log with its kind, which nobody changes.
+// readLine returns a line of a log with its kind. The result is shared: callers must not change it.
 func readLine(raw string) *logLine {
 	return memoized(linesRead, raw, raw, func() *logLine { return newLogLine(raw) })
 }

@@ -2,7 +2,7 @@ package meaning
 
 import "k8s.io/utils/lru"
 
-// memo keeps the latest results of a function that depends on a line alone: an explanation looks at each line of a log many times, and
+// memo keeps the latest results of a function whose result depends on its key alone: an explanation looks at each line of a log many times, and
 // hundreds of expressions do.
 type memo struct{ results *lru.Cache }
 

@@ -64,6 +64,9 @@ func (w *Where) node() string {
 	return "node " + w.Node
 }
 
+// maxTag is the length of a tag that is named again after its image.
+const maxTag = 40
+
 // tagOf names what a registry does not find in a repository: a tag, or a digest.
 func tagOf(image string) string {
 	name, digest, _ := strings.Cut(image, "@")
@@ -73,6 +76,8 @@ func tagOf(image string) string {
 		return "it"
 	case digest != "":
 		return "its digest"
+	case len(tag) > maxTag: // The image before it has the tag, too.
+		return "its tag"
 	}
 	return "its tag " + cmp.Or(tag, "latest")
 }

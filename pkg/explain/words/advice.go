@@ -52,7 +52,7 @@ const (
 	LookAtAwaited       = "look at %s, and find out what keeps it from being ready: the Job goes on once it is"
 	FindAwaitedPods     = "find the pods that are not ready, and what keeps them from it: the Job goes on once they are"
 	ReadSinceWhen       = "read since when it waits"
-	LookInside          = "see what the processes of container %s do"
+	LookInside          = "see what the processes of container %s do (in an image without ps: kubectl debug --target)"
 	LookAtProxy         = "look for connections that container %s refuses or keeps waiting: those of the pod go through it"
 	ReadOutputOfPod     = "read what its pod printed"
 	ReadOutput          = "read what its pods printed"
@@ -90,7 +90,7 @@ const (
 	RemovePod             = "once it is sure that its containers no longer run, remove the pod's object, so that the Job goes on"
 	CheckKubelet          = "check whether the node is ready, and the logs of its kubelet and container runtime: a restart of the kubelet may report the end of the container"
 	DeleteUnended         = "if the pod stays Running, delete it: the Job goes on with its end, or with another pod, which does the work again"
-	PlaceAgain            = "to have Kueue place the pod on another node, delete the Workload of the Job"
+	PlaceAgain            = "to have Kueue place its pods anew, delete the Workload of the Job: Kueue then suspends the Job, which ends all its running pods, and admits it again when its queue has room"
 	DeleteHeld            = "delete the pod, which then counts as failed, so that another one is created"
 )
 

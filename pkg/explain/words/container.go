@@ -88,11 +88,14 @@ func containerEndedText(p *explain.Problem, now time.Time) string {
 		}
 		return withoutPod(fmt.Sprintf("%s, but %s not ended %s", text, kubelet, it), ofPod)
 	case explain.ProblemContainerEnded:
-		running := ContainersText(p.Stopping.Running)
+		running := ", and " + ContainersText(p.Stopping.Running)
+		if len(running) > maxRunning {
+			running = "; " + wording.Enumerate(p.Stopping.Running, "and")
+		}
 		if k := p.Stopping.Killed; k != nil && len(p.Stopping.Running) == 1 {
 			running += fmt.Sprintf(", restarted after exit code %d,", k.ExitCode)
 		}
-		text = fmt.Sprintf("%s, and %s%s %s from ending", text, running, wording.Form(len(p.Stopping.Running), " keeps", " keep"), it)
+		text = fmt.Sprintf("%s%s%s %s from ending", text, running, wording.Form(len(p.Stopping.Running), " keeps", " keep"), it)
 		return withoutPod(text, ofPod)
 	case explain.ProblemSidecarStopping:
 		return fmt.Sprintf("%s, and %s%s not stopped yet", text, sidecarsText(p.Stopping.Running), wording.Form(len(p.Stopping.Running), " has", " have"))
@@ -147,6 +150,9 @@ func sidecarStoppingNote(p *explain.Problem, _ time.Time) string {
 	}
 	return fmt.Sprintf("the kubelet kills %s when the grace period of %s (terminationGracePeriodSeconds) is over", it, wording.Seconds(*p.Stopping.GraceSeconds))
 }
+
+// maxRunning is the length of a clause on running containers with which a first sentence is not too long.
+const maxRunning = 60
 
 // initRunningText describes an init container that runs for long.
 func initRunningText(p *explain.Problem, now time.Time) string {

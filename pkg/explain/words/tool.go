@@ -125,7 +125,7 @@ func toolRun(t *explain.Tool) string {
 }
 
 // asInstalled says why no change of the chart helps a hook of a deletion.
-const asInstalled = "a change of the chart only serves later installations: " + uninstall + " runs the hook of the release as it was installed"
+const asInstalled = "a change of the chart helps only later installations: " + uninstall + " runs the hook of the release as it was last installed or upgraded"
 
 // atInstall returns what runs a hook of Helm that runs only at helm install again, "" for other Jobs: the release exists by then, even if
 // its installation failed, and an upgrade does not run such a hook.

@@ -95,7 +95,7 @@ func endWithMain(in *facts.Facts, running []string, main string, failed bool) (o
 	for _, name := range injected {
 		if text := words.KeepOut(name); text != "" {
 			out = append(out, advise(text, "")...)
-			out[0].OfTemplate = true
+			out[len(out)-1].OfTemplate = true
 		}
 	}
 	switch {

@@ -67,7 +67,7 @@ func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 		job    *batchv1.Job
 		advice string
 	}{
-		"a hook":              {explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "pre-delete"}), "a change of the chart only serves later installations: helm uninstall runs the hook of the release as it was installed"},
+		"a hook":              {explaintest.ToolJob(nil, map[string]string{"helm.sh/hook": "pre-delete"}), "a change of the chart helps only later installations: helm uninstall runs the hook of the release as it was last installed or upgraded"},
 		"a part of a release": {explaintest.ToolJob(nil, map[string]string{"meta.helm.sh/release-name": "web"}), "change the chart of release web or its values, not this Job; delete the Job before helm upgrade --install, as its pod template cannot be changed"},
 		"of an Application":   {explaintest.ToolJob(nil, map[string]string{"argocd.argoproj.io/hook": "PostSync"}), "change the source of its Application, not this Job: Argo CD creates the hook again at the next sync"},
 		"of a Kustomization":  {explaintest.ToolJob(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}, nil), "change the source of Kustomization apps, not this Job; delete the Job before the next reconciliation"},

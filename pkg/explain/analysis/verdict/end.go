@@ -48,7 +48,7 @@ func endOf(in *facts.Facts, failed *failures.Failures, v *Values) explain.End {
 		if n := failed.NeverStarted; n != nil {
 			e.EndedBy, e.NeverStarted, e.Outlived = explain.EndedByNeverStarting, &n.Problem, nil
 		} else if e.Outlived == nil {
-			if setLooped(in, failed, &e); e.Looped == "" && failed.Own == in.Job.Status.Failed {
+			if setLooped(in, failed, &e); e.Looped == "" && failed.Own > 0 && failed.Own == in.Job.Status.Failed {
 				e.Counted = failed.Own
 			} else if e.Looped == "" {
 				e.CutShort = endings.FindCutShort(in)
