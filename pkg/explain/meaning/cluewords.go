@@ -28,7 +28,7 @@ var asks = []ask{
 	{lazyregexp.New(`(Lost connection to M\w+ server during query|connection to server was lost)`), "look whether {server} restarted then, such as at its memory limit, and read {log of server}; if not, raise its timeouts (net_write_timeout, idle_session_timeout) or those of what is between: the connection broke in the middle of the work"},
 	{lazyregexp.New(`delivery acknowledgement .*Timeout value used: (\d+ ms)`), "have the program acknowledge its messages within {1}, or raise consumer_timeout in the configuration of {server}"},
 	{lazyregexp.New(`(no oplog found|only allowed on a replica set)`), "have the program connect to a member of a replica set, which {server} is not, or leave out what needs one (--oplog, transactions)"},
-	{lazyregexp.New(`\b(MOVED|CROSSSLOT) `), "use a client that knows Redis Cluster (redis-cli -c, RedisCluster), as {server} is one, or a server that is none: {1} is its answer to other clients"},
+	{lazyregexp.New(`\b(MOVED|CROSSSLOT) `), "use a client that supports Redis Cluster (redis-cli -c, RedisCluster), because {server} is part of a cluster: it answers other clients with {1}"},
 	{lazyregexp.New(`(Public Key Retrieval is not allowed|server time zone value)`), "complete the URL of the database ({addresses}), as the message asks: allowPublicKeyRetrieval=true, or serverTimezone=UTC"},
 	{lazyregexp.New(`repository_missing_exception\W+\[([^\]]+)\]`), "register snapshot repository {1} at {server} first, or correct its name: it comes from {configuration}"},
 	{lazyregexp.New(`(kicked out of the group)`), "give the program more time for what it polls (max.poll.interval.ms), or let it poll less at once (max.poll.records): {configuration}"},
