@@ -13,9 +13,10 @@ import (
 
 // creator is a program that creates Jobs, a row of creators.txt, which describes the fields.
 type creator struct {
-	name                              ToolName
-	label, owner, source, owned, runs string
-	settings                          Settings
+	name                        ToolName
+	label, owner, source, owned string
+	runs                        bool
+	settings                    Settings
 }
 
 //go:embed creators.txt
@@ -31,7 +32,7 @@ var creators = sync.OnceValue(func() (all []creator) {
 		if columns[0] == "" || columns[0][0] == '#' {
 			continue
 		}
-		c := creator{name: ToolName(columns[0]), label: columns[1], owner: columns[2], source: columns[3], owned: columns[4], runs: columns[5], settings: Settings{}}
+		c := creator{name: ToolName(columns[0]), label: columns[1], owner: columns[2], source: columns[3], owned: columns[4], runs: columns[5] == "run", settings: Settings{}}
 		for setting := range strings.SplitSeq(columns[6], ";") {
 			list, field, _ := strings.Cut(strings.TrimSpace(setting), ": ")
 			for change := range strings.SplitSeq(list, ", ") {
@@ -83,7 +84,7 @@ func CreatorOf(labels map[string]string, o *Owner) *Tool {
 			key, _, _ := strings.Cut(rest, "}")
 			source = strings.TrimSpace(before + labels[key])
 		}
-		return &Tool{Name: c.name, Source: source, Runs: c.runs == "run", Settings: c.settings}
+		return &Tool{Name: c.name, Source: source, Runs: c.runs, Settings: c.settings}
 	}
 	return nil
 }
