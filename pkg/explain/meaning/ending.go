@@ -69,8 +69,8 @@ type endRow struct {
 	isDisruption bool
 	// brief is for a column. text begins a sentence.
 	brief, text string
-	// keep is the annotation that keeps the component from ending pods, "" if there is none.
-	keep string
+	// keep is the annotation that keeps the component from ending pods, "" if there is none, and kept its former name.
+	keep, kept string
 	// advice is nil if nothing in the Job's manifest prevents such an end.
 	advice func(e *Ending, message string) string
 }
@@ -113,7 +113,7 @@ var endings = []endRow{
 			{ByKarpenter, "Disrupted", lazyregexp.New(`(?s)^(?:Evicted pod)?:?(?P<detail>.*)$`)},
 		}, isDisruption: true,
 		brief: "evicted", text: "Pod was evicted by Karpenter",
-		keep:   "karpenter.sh/do-not-disrupt",
+		keep: "karpenter.sh/do-not-disrupt", kept: "karpenter.sh/do-not-evict", // Until v0.32.
 		advice: always(`to keep Karpenter from evicting its pods, add the annotation karpenter.sh/do-not-disrupt: "true" to the pod template`),
 	},
 	{
@@ -343,8 +343,9 @@ func (e *Ending) Text() string {
 	return e.fill(e.row().text)
 }
 
-// KeepAnnotation returns the annotation of a pod template that keeps the component from ending pods, "" if there is none.
-func (e *Ending) KeepAnnotation() string { return e.row().keep }
+// KeepAnnotation returns the annotation of a pod template that keeps the component from ending pods, "" if there is none, and the
+// name that it had in earlier versions.
+func (e *Ending) KeepAnnotation() (name, former string) { return e.row().keep, e.row().kept }
 
 // IsComplete reports whether the Text needs no quotation of the message.
 func (e *Ending) IsComplete() bool { return e.row().complete }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -20,6 +21,12 @@ type Mount struct {
 	SubPath bool
 	Earlier []string
 }
+
+// OfDriver begins the Kind of a volume of a CSI driver that the template names itself.
+const OfDriver = "CSI driver "
+
+// bucket matches the Kind of a volume whose files are the objects of a bucket.
+var bucket = lazyregexp.New(`^CSI driver (?:gcsfuse\.|blob\.csi\.|ossplugin\.|(?:.*[.-])?s3\b)`)
 
 // mountOf returns the mount that has a file of the container, nil for a file of its image.
 func mountOf(file string, mounts []Mount) (in *Mount) {

@@ -294,6 +294,8 @@ func volumeAccess(in *Mount, user string, c Container) string {
 	how, fsGroup := "by the owner or mode of its files (chown, chmod), or by runAsUser as their owner", "fsGroup has no effect there"
 	switch {
 	case in.Kind == "nfs":
+	case bucket.MatchString(in.Kind):
+		return bucketAdvice(in, c)
 	case c.FSGroup != "":
 		fsGroup = "fsGroup " + c.FSGroup + " is set, and is not enough"
 	default:
@@ -353,10 +355,19 @@ func hiding(c *Container, dir string) string {
 // ownershipAdvice returns advice on a file whose owner cannot be changed, by the volume that has it.
 func ownershipAdvice(e *KnownError, c Container) string {
 	const leave = "leave out the change of owners (chown; cp -a and -p, rsync -a, -o and -g copy them)"
-	if in := mountOf(e.Subject, c.Mounts); in != nil && in.Kind == "nfs" {
+	switch in := mountOf(e.Subject, c.Mounts); {
+	case in == nil:
+	case bucket.MatchString(in.Kind):
+		return bucketAdvice(in, c)
+	case in.Kind == "nfs":
 		return fmt.Sprintf("%s: the NFS server of %s, lets nobody change them, as with root_squash (no_root_squash in its export lets root); fsGroup has no effect there", leave, in.place(c))
 	}
 	return fmt.Sprintf("%s, as fsGroup sets the group of a volume; or run container %s as root with capability CHOWN, which NFS with root_squash does not accept", leave, c.Name)
+}
+
+// bucketAdvice returns advice on an object in a bucket whose owner or mode does not fit.
+func bucketAdvice(in *Mount, c Container) string {
+	return fmt.Sprintf("leave out what changes owners and modes (chown, chmod), or use another kind of volume: the objects of %s, have neither; uid, gid and modes in its mount options hold for all of them", in.place(c))
 }
 
 // otherRootAdvice returns advice on a command that is sought in another file system: that of the node, if the container has only one

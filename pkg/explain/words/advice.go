@@ -25,6 +25,7 @@ const (
 	SetCompletions      = "to have failed pods replaced until enough have succeeded, {recreate} with completions: without it, no pod is created after the first success"
 	RaiseOn             = "if the command no longer runs, continue what it began"
 	AvoidPreemption     = "to avoid preemption, give its pods a higher priority (priorityClassName), or the cluster more room"
+	RenameAnnotation    = "rename annotation %s of the pod template to %s: the controller no longer reads the former name"
 	IgnoreBefore        = IgnoreDisruptions + ", before rule %d, which matched the exit code of the pod that was stopped"
 	IgnoreDisruptions   = "to keep disruptions from counting, add a podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget"
 	FailAtOnce          = "if a retry cannot fix this failure, fail the Job at once: add a podFailurePolicy rule with action FailJob for its exit code"

@@ -192,10 +192,15 @@ func logsOf(in *facts.Facts, pod, container string) string {
 // onEnding returns advice on a pod that was ended from outside its containers; pod is nil if it no longer exists.
 func onEnding(in *facts.Facts, end *meaning.Ending, message string, pod *input.Pod) []explain.Advice {
 	text, command := end.Advice(message), ""
+	annotations := in.Spec.Template.Annotations
+	keep, former := end.KeepAnnotation()
+	if former != "" && annotations[former] != "" && annotations[keep] == "" {
+		return advise(fmt.Sprintf(words.RenameAnnotation, former, keep), "")
+	}
 	switch {
 	case end.Kind == meaning.EndPodDeadline:
 		text = words.PodDeadlineAdvice(in.Spec.Template.Spec.ActiveDeadlineSeconds)
-	case text == "" || in.Spec.Template.Annotations[end.KeepAnnotation()] != "":
+	case text == "" || annotations[keep] != "":
 		return nil
 	case end.Kind == meaning.EndRejected && in.Spec.Template.Spec.NodeName != "":
 		text = fmt.Sprintf(words.Unpin, in.Spec.Template.Spec.NodeName)
@@ -286,8 +291,9 @@ const (
 func onDisruptions(in *facts.Facts, d *explain.Disruptions) (out []explain.Advice) {
 	for i := range d.By {
 		end := &d.By[i].Ending
+		keep, _ := end.KeepAnnotation()
 		switch {
-		case end.KeepAnnotation() != "":
+		case keep != "":
 			out = append(out, onEnding(in, end, "", nil)...)
 		case end.Kind == meaning.EndPreempted && end.By == meaning.ByScheduler:
 			out = append(out, advise(words.AvoidPreemption, "")...)

@@ -321,6 +321,9 @@ func (in *Facts) Mounts(name string) (all []meaning.Mount) {
 			case v.PersistentVolumeClaim != nil:
 				mount.Kind = "claim " + v.PersistentVolumeClaim.ClaimName
 				mount.ReadOnly = mount.ReadOnly || v.PersistentVolumeClaim.ReadOnly
+			case v.CSI != nil:
+				mount.Kind = meaning.OfDriver + v.CSI.Driver
+				mount.ReadOnly = mount.ReadOnly || ptr.Deref(v.CSI.ReadOnly, false)
 			case v.HostPath != nil:
 				mount.Kind, mount.Directory, mount.Type = "hostPath", v.HostPath.Path, string(ptr.Deref(v.HostPath.Type, ""))
 			}
