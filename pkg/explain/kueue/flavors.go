@@ -24,10 +24,12 @@ func (s *Shortage) text() string {
 	return s.Resource + " (" + s.Missing + " more needed)"
 }
 
-// OtherFlavor is the reason against one of several flavors, with the fields as in Hold.
-type OtherFlavor struct {
+// FlavorReason is the reason against a flavor, or against all. Resource and Flavor identify the quota. Missing is the additional amount needed
+// (QuotaInUse), and Most the maximum available (QuotaTooSmall), as Kueue writes them; "" if it does not. For NoDomains, Resource is the label
+// of the nodes. Taint is the taint that the pods do not tolerate: key=value:effect. Also are the other resources that lack unused quota.
+type FlavorReason struct {
 	Kind     HoldKind   `json:"kind"`
-	Flavor   string     `json:"flavor"`
+	Flavor   string     `json:"flavor,omitempty"`
 	Resource string     `json:"resource,omitempty"`
 	Missing  string     `json:"missing,omitempty"`
 	Most     string     `json:"most,omitempty"`
@@ -36,8 +38,8 @@ type OtherFlavor struct {
 }
 
 // text returns the reason as a clause.
-func (o *OtherFlavor) text(selector string) string {
-	h := Hold{Kind: o.Kind, Flavor: o.Flavor, Resource: o.Resource, Missing: o.Missing, Most: o.Most, Taint: o.Taint, Also: o.Also, Selector: selector}
+func (r *FlavorReason) text(selector string) string {
+	h := Hold{FlavorReason: *r, Selector: selector}
 	return h.fill(h.row().other)
 }
 
@@ -74,9 +76,7 @@ func (h *Hold) addOthers() {
 			}
 			seen[other.Flavor] = true
 			other.addShortages()
-			h.Others = append(h.Others, OtherFlavor{
-				Kind: other.Kind, Flavor: other.Flavor, Resource: other.Resource, Missing: other.Missing, Most: other.Most, Taint: other.Taint, Also: other.Also,
-			})
+			h.Others = append(h.Others, other.FlavorReason)
 		}
 	}
 }
@@ -191,7 +191,11 @@ func (h *Hold) fill(template string) string {
 	if h.Flavor != "" {
 		topology = "flavor " + h.Flavor
 	}
-	return wording.Insert(template, "{selector}", cmp.Or(h.Selector, "nodeSelector or affinity"), "{taint}", h.Taint, "{resource}", h.Resource, "{flavor}", h.Flavor, "{shortages}", h.shortages(),
+	ofCheck := ""
+	if len(h.Checks) > 0 {
+		ofCheck = ", and that of the controller of admission check " + h.Checks[0].Name + " (its spec.controllerName),"
+	}
+	return wording.Insert(template, "{ofCheck}", ofCheck, "{selector}", cmp.Or(h.Selector, "nodeSelector or affinity"), "{taint}", h.Taint, "{resource}", h.Resource, "{flavor}", h.Flavor, "{shortages}", h.shortages(),
 		"{(most)}", most, "{topology}", topology, "{level}", level, "{name}", h.QueueName, "{fit}", h.fit(), "{(excluded)}", h.excluded(), "{roomier}", h.roomier(),
 		"{places}", h.Topology.places(), "{morePlaces}", h.Topology.morePlaces())
 }

@@ -233,6 +233,8 @@ func onDisrupted(in *facts.Facts, end *meaning.Ending, pods int32) []explain.Adv
 		return advise(fmt.Sprintf(words.Unpin, pinned), "kubectl describe node "+shellWord(pinned))
 	case !in.Finished(): // The policy of this Job cannot be changed.
 		return nil
+	case !takesFailurePolicy(in):
+		return allowRetries(in)
 	}
 	return proposeFix(in, words.IgnoreDisruptions, ignoringDisruptions(in))
 }
@@ -265,7 +267,12 @@ func onDisruption(in *facts.Facts, failed *failures.Failures, f *failures.Failur
 // onSuccess returns advice on the failures of a complete Job: another pod did their work, and a copy would do it again.
 func onSuccess(in *facts.Facts, failed *failures.Failures, v *Values) (out []explain.Advice) {
 	f := failed.Example
+	took, gaveUp := facts.HelmGaveUp(in)
 	switch {
+	case gaveUp && facts.StayOf(in) == "":
+		return advise(words.RaiseHelmTimeout(facts.ToolOf(in.Job), took), "")
+	case in.Job.Status.Failed == 0 && in.PodsRead && len(in.Pods) == 0 && v.Disruptions != nil:
+		return advise(words.KeepOutput, "")
 	case in.Job.Status.Failed == 0 || len(v.Problems) > 0:
 		return nil
 	case f == nil:
