@@ -22,7 +22,7 @@ const ShortLog = 3
 const (
 	NothingToDo         = "nothing has to be done if the output of the pod that succeeded is right: failed pods of a complete Job do not count"
 	KeepOutput          = "to read logs later, collect them outside of the pods (a log collector): a pod that has ended goes with its node"
-	AllowRetries        = "to have a pod replaced that others end, or that never ran, {recreate} with a backoffLimit above %d"
+	AllowRetries        = "to have a %s pod replaced, {recreate} with a backoffLimit above %d"
 	EndIgnoredFailures  = "set activeDeadlineSeconds, or change the action of the rule to Count: ignored failures are retried forever"
 	SetCompletions      = "to have failed pods replaced until enough have succeeded, {recreate} with completions: without it, no pod is created after the first success"
 	RaiseOn             = "if the command no longer runs, continue what it began"

@@ -25,11 +25,12 @@ var finalizerOwners = []struct{ domain, owner string }{
 	{"fluxcd.io", "Flux"},
 	{"crossplane.io", "Crossplane"},
 	{"ray.io", "KubeRay"},
+	{"percona.com", "the operator of Percona"},
 	{"kubeflow.org", "Kubeflow"},
 	{"open-cluster-management.io", "Open Cluster Management"},
 }
 
-// FinalizerOwner returns the controller that removes the finalizer, at least by its domain, "" if it is unknown.
+// FinalizerOwner returns the controller that removes the finalizer, "" if it is unknown.
 func FinalizerOwner(finalizer string) string {
 	switch finalizer {
 	case metav1.FinalizerDeleteDependents, metav1.FinalizerOrphanDependents:
@@ -40,9 +41,6 @@ func FinalizerOwner(finalizer string) string {
 		if domain == known.domain || strings.HasSuffix(domain, "."+known.domain) {
 			return known.owner
 		}
-	}
-	if labels := strings.Split(domain, "."); len(labels) > 1 && !strings.HasSuffix(domain, "kubernetes.io") {
-		return "the controller of " + strings.Join(labels[len(labels)-2:], ".")
 	}
 	return ""
 }

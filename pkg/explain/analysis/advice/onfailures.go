@@ -366,9 +366,11 @@ func onBackoffLimit(in *facts.Facts, failed *failures.Failures, v *Values) []exp
 		return proposeFix(in, words.LimitEachIndex, nil)
 	case in.Job.Status.Succeeded > 0 && !in.Indexed() && ptr.Deref(in.Spec.Completions, 1) > 1:
 		return advise(fmt.Sprintf(words.RaiseBackoffLimit, jobspec.BackoffLimit(in.Spec)), "")
-	case jobspec.BackoffLimit(in.Spec) == 0 && isOfOthers(failed.Example, v):
-		return allowRetries(in)
+	case failed.Example == nil && jobspec.BackoffLimit(in.Spec) == 0 && slices.ContainsFunc(v.Accounting.Causes, isDeletion):
+		return allowRetries(in, "deleted")
 	case failed.Example == nil:
+	case jobspec.BackoffLimit(in.Spec) == 0 && failed.Example.NeverRan() && failed.Example.Ending().MayFitElsewhere():
+		return allowRetries(in, "rejected")
 	case mayBeLate(in, failed.Example.KnownError(in)):
 		out := advise(fmt.Sprintf(words.MoreRetries, jobspec.BackoffLimit(in.Spec)), "")
 		out[0].Change = explain.ToRetries
@@ -379,23 +381,14 @@ func onBackoffLimit(in *facts.Facts, failed *failures.Failures, v *Values) []exp
 	return nil
 }
 
-// isOfOthers reports whether the pod was deleted, or rejected by a node where others may be admitted, and would have been replaced if the
-// Job allowed retries.
-func isOfOthers(f *failures.Failure, v *Values) bool {
-	if f == nil {
-		return slices.ContainsFunc(v.Accounting.Causes, isDeletion)
-	}
-	return f.NeverRan() && f.Ending().MayFitElsewhere()
-}
-
-// isDeletion reports whether others than the Job's controller deleted the pods.
+// isDeletion reports whether others than the Job's controller deleted the pods, for an unknown reason.
 func isDeletion(c explain.Cause) bool {
-	return !c.Consequence && c.Stopped == "" && c.Failure != nil && c.Failure.IsDeletion()
+	return !c.Consequence && c.Stopped == "" && c.Ending == nil && c.Failure != nil && c.Failure.IsDeletion()
 }
 
-// allowRetries returns advice on a pod that did not end by itself, and that was not replaced.
-func allowRetries(in *facts.Facts) []explain.Advice {
-	out := advise(fmt.Sprintf(words.AllowRetries, jobspec.BackoffLimit(in.Spec)), "")
+// allowRetries returns advice on a pod that did not end by itself, and that was not replaced; how it ended is an adjective.
+func allowRetries(in *facts.Facts, how string) []explain.Advice {
+	out := advise(fmt.Sprintf(words.AllowRetries, how, jobspec.BackoffLimit(in.Spec)), "")
 	out[0].Change = explain.ToRetries
 	return out
 }

@@ -51,3 +51,12 @@ func TestPreemptedPodHasItsOwnAdvice(t *testing.T) {
 	explaintest.WantText(t, r, "give its pods a higher priority (priorityClassName)")
 	explaintest.WantWithout(t, r, "liveness probe", "low on memory")
 }
+
+// Requirements: CLI-15
+func TestPodThatOthersEndedNeedsARetry(t *testing.T) {
+	rejected := explaintest.WithStatus("OutOfcpu", "Node didn't have enough resource: cpu, requested: 4, used: 3, capacity: 4", "", "", func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
+	explaintest.WantText(t, explaintest.Report(explaintest.FailedOnce(explaintest.PodOf("a", rejected))), "have a rejected pod replaced, recreate the Job with a backoffLimit above 0")
+	f := explaintest.FailedOnce()
+	f.Events = []input.Event{explaintest.FailedEvent(explaintest.DeletedPod, "a", 1, time.Minute)}
+	explaintest.WantText(t, explaintest.Report(f), "have a deleted pod replaced, recreate the Job with a backoffLimit above 0")
+}

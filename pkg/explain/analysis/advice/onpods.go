@@ -234,7 +234,7 @@ func onDisrupted(in *facts.Facts, end *meaning.Ending, pods int32) []explain.Adv
 	case !in.Finished(): // The policy of this Job cannot be changed.
 		return nil
 	case !takesFailurePolicy(in):
-		return allowRetries(in)
+		return allowRetries(in, "disrupted")
 	}
 	return proposeFix(in, words.IgnoreDisruptions, ignoringDisruptions(in))
 }
