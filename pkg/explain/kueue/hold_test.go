@@ -41,15 +41,12 @@ func TestAFailedAdmissionCheckIsQuoted(t *testing.T) {
 		t.Errorf("%s: %+v", text, hold)
 	}
 	w.Inactive, w.Checks[0].State = true, "Rejected"
-	if text, _ := HoldOf(&w, time.Unix(0, 0)).Text("the Job", "", time.Time{}); text != "Kueue has deactivated the Job and does not try to start it again: admission check prov (Rejected: Max nodepool size reached)" {
-		t.Error(text)
-	}
-	w.Inactive, w.Checks[0].State, w.RequeueAt = false, "Pending", nil
-	w.Conditions = append(w.Conditions, metav1.Condition{Type: "Evicted", Status: "True", Reason: "AdmissionCheck", LastTransitionTime: at})
+	rejected, _ := HoldOf(&w, at.Time).Text("the Job", "", at.Time)
+	assert.Equal(t, rejected, "Kueue has deactivated the Job and does not try to start it again: admission check prov (Rejected: Max nodepool size reached)")
+	w.Inactive, w.Checks[0].State, w.RequeueAt, w.Conditions = false, "Pending", nil, append(w.Conditions, metav1.Condition{Type: "Evicted", Status: "True", Reason: "AdmissionCheck", LastTransitionTime: at})
 	later := at.Add(3 * time.Hour)
-	if text, _ := HoldOf(&w, later).Text("the Job", "dws", later); text != "Kueue evicted the Job (queue dws) 3h ago for admission check prov (Pending: Max nodepool size reached) and has not queued it again" {
-		t.Error(text)
-	}
+	text, _ := HoldOf(&w, later).Text("the Job", "dws", later)
+	assert.Equal(t, text, "Kueue evicted the Job (queue dws) 3h ago for admission check prov (Pending: Max nodepool size reached) and has not queued it again")
 	assert.Equal(t, HoldOf(&w, at.Time).Kind, FailedChecks, "evicted just now")
 	w = Workload{Conditions: w.Conditions[:1]}
 	assert.Equal(t, HoldOf(&w, later).Kind, Other, "without checks")

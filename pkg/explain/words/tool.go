@@ -180,9 +180,17 @@ func ChangeSource(to string, t *explain.Tool, c explain.Change, ended bool) stri
 		return fmt.Sprintf("%s: %s creates the Job of its next run with it", change, t.Name)
 	}
 	if ended {
-		return fmt.Sprintf("%s; delete the Job before %s: one that has ended neither runs again nor takes another pod template", change, toolRun(t))
+		return change + "; " + ReplaceEnded(t)
 	}
 	return fmt.Sprintf("%s; delete the Job before %s, as its pod template cannot be changed", change, toolRun(t))
+}
+
+// ReplaceEnded returns the advice to delete a Job that has ended before its tool creates it again, "" for a hook.
+func ReplaceEnded(t *explain.Tool) string {
+	if t.IsHook() {
+		return ""
+	}
+	return fmt.Sprintf("delete the Job before %s: one that has ended neither runs again nor takes another pod template", toolRun(t))
 }
 
 // ChangeCronJobSource returns the advice to change a CronJob where it comes from: an owner, or a tool.

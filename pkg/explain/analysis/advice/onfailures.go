@@ -416,7 +416,7 @@ func onDeadline(in *facts.Facts, end *explain.End) []explain.Advice {
 	if skip := words.SkipHook(facts.ToolOf(in.Job)); skip != "" { // The advice is for later installations.
 		out[0].OfSource, out = true, append(out, advise(skip, "")...)
 	} else {
-		out = append(out, changeSource(in, "", nil)...)
+		out = append(out, changeSource(in, "", out)...)
 	}
 	if in.PodsRead && len(in.Pods) == 0 {
 		out = append(out, advise(words.FollowNextLog, "")...)

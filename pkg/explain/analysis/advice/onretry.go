@@ -197,7 +197,9 @@ func changeSource(in *facts.Facts, to string, given []explain.Advice) []explain.
 	first := ptr.Deref(lists.First(given, func(a *explain.Advice) bool { return a.Change != "" }), explain.Advice{})
 	c, t, o := first.Change, facts.ToolOf(in.Job), in.ManagingOwner()
 	var out []explain.Advice
-	switch {
+	switch isNamed := slices.ContainsFunc(given, func(a explain.Advice) bool { return a.Recreates }); {
+	case isNamed && in.Finished() && t != nil && t.Source == "" && words.ReplaceEnded(t) != "": // The rest has been said.
+		out = advise(words.ReplaceEnded(t), "")
 	case t != nil && (!first.Recreates || t.Settings[c] == ""):
 		out = advise(words.ChangeSource(to, t, c, in.Finished()), "")
 	case t == nil && o != nil && (!first.Recreates || o.Settings[c] == ""):

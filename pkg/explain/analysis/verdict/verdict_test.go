@@ -107,7 +107,6 @@ func TestCompleteJobWithoutPodsNamesWhoTookThem(t *testing.T) {
 	explaintest.WantText(t, explaintest.Report(f), "its pod is gone, and its log with it")
 	f.Events = []input.Event{explaintest.AboutPod("a", "Normal", "cluster-autoscaler", "ScaleDown", "deleting pod for node scale down")}
 	explaintest.WantText(t, explaintest.Report(f), "its pod is gone, and its log with it (1 pod evicted by the cluster autoscaler)", "collect them outside of the pods")
-	f.Job.Annotations = map[string]string{"helm.sh/hook": "pre-upgrade"}
-	f.Job.Status.StartTime = ptr.To(explaintest.Ago(4 * time.Hour))
+	f.Job.Annotations, f.Job.Status.StartTime = map[string]string{"helm.sh/hook": "pre-upgrade"}, ptr.To(explaintest.Ago(4*time.Hour))
 	explaintest.WantText(t, explaintest.Report(f), "so it may have given up before", "give it a --timeout above")
 }
