@@ -191,11 +191,7 @@ func (h *Hold) fill(template string) string {
 	if h.Flavor != "" {
 		topology = "flavor " + h.Flavor
 	}
-	ofCheck := ""
-	if len(h.Checks) > 0 {
-		ofCheck = ", and that of the controller of admission check " + h.Checks[0].Name + " (its spec.controllerName),"
-	}
-	return wording.Insert(template, "{ofCheck}", ofCheck, "{selector}", cmp.Or(h.Selector, "nodeSelector or affinity"), "{taint}", h.Taint, "{resource}", h.Resource, "{flavor}", h.Flavor, "{shortages}", h.shortages(),
+	return wording.Insert(template, "{selector}", cmp.Or(h.Selector, "nodeSelector or affinity"), "{taint}", h.Taint, "{resource}", h.Resource, "{flavor}", h.Flavor, "{shortages}", h.shortages(),
 		"{(most)}", most, "{topology}", topology, "{level}", level, "{name}", h.QueueName, "{fit}", h.fit(), "{(excluded)}", h.excluded(), "{roomier}", h.roomier(),
 		"{places}", h.Topology.places(), "{morePlaces}", h.Topology.morePlaces())
 }

@@ -111,3 +111,12 @@ func FindFinalizerOwner(finalizers []string) string {
 func RemoveFinalizer(finalizer string) string {
 	return fmt.Sprintf("if %s will not do so, remove the finalizer; what it protects is then not cleaned up", cmp.Or(FinalizerOwner(finalizer), "its owner"))
 }
+
+// goneText says that no pod of a complete Job exists, and who took pods if that is known.
+func goneText(a *Answer) string {
+	text := map[bool]string{true: wording.Form(a.Gone, "its pod is gone, and its log with it", "its pods are gone, and their logs with them")}[a.Gone > 0]
+	if text != "" && a.Taken != nil {
+		text += " (" + DisruptionsText(a.Taken) + ")"
+	}
+	return text
+}

@@ -169,11 +169,8 @@ func restartsHeadline(e *explain.End) (clauses []string) {
 	if !r.Exact {
 		often = "at least " + often
 	}
-	text := fmt.Sprintf("%s restarted %s, and backoffLimit %d allows no more", who, often, limit)
-	if limit == 0 {
-		text = fmt.Sprintf("%s restarted %s, and backoffLimit 0 allows no retries", who, often)
-	}
-	clauses = append(clauses, text)
+	allowed := map[bool]string{false: "no more", true: "no retries"}[limit == 0]
+	clauses = append(clauses, fmt.Sprintf("%s restarted %s, and backoffLimit %d allows %s", who, often, limit, allowed))
 	if len(r.Later) > 0 {
 		clauses = append(clauses, NeverStartedText(r.Later))
 	}

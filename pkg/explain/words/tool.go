@@ -185,11 +185,8 @@ func ChangeSource(to string, t *explain.Tool, c explain.Change, ended bool) stri
 	return fmt.Sprintf("%s; delete the Job before %s, as its pod template cannot be changed", change, toolRun(t))
 }
 
-// ReplaceEnded returns the advice to delete a Job that has ended before its tool creates it again, "" for a hook.
+// ReplaceEnded returns the advice to delete a Job that has ended, and that is no hook, before its tool creates it again.
 func ReplaceEnded(t *explain.Tool) string {
-	if t.IsHook() {
-		return ""
-	}
 	return fmt.Sprintf("delete the Job before %s: one that has ended neither runs again nor takes another pod template", toolRun(t))
 }
 

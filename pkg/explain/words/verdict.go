@@ -167,10 +167,7 @@ func answer(a *Answer) []string {
 		return endSentence(a)
 	case a.Outcome.Succeeds():
 		clauses := append([]string{completeText(a)}, earlierClauses(a)...)
-		waited := ""
-		if a.HelmGaveUp && a.Stay == "" {
-			waited = helmWaits + ", so it may have given up before"
-		}
+		waited := map[bool]string{true: helmWaits + ", so it may have given up before"}[a.HelmGaveUp && a.Stay == ""]
 		a.Notes = nonEmpty(stays[a.Stay], earlierJobText(a), goneText(a), waited, LateJobText(a.Late, a.Due, a.Now))
 		return append(clauses, a.Notes...)
 	case a.RetryOf != "":
@@ -203,11 +200,10 @@ func answer(a *Answer) []string {
 	if len(clauses) == 1 && a.Beside == nil {
 		running = notes(a)
 	}
-	late := ""
+	a.Notes = append(nonEmpty(earlierJobText(a)), running...)
 	if len(running) == 0 { // How long it runs matters more than when it should have started.
-		late = LateJobText(a.Late, a.Due, a.Now)
+		a.Notes = append(a.Notes, nonEmpty(LateJobText(a.Late, a.Due, a.Now))...)
 	}
-	a.Notes = append(nonEmpty(earlierJobText(a), late), running...)
 	clauses = append(clauses, a.Notes...)
 	return withBeside(a, clauses)
 }
@@ -293,15 +289,6 @@ func earlierJobText(a *Answer) string {
 	}
 	return fmt.Sprintf("an earlier Job of this name %s %s ago; ttlSecondsAfterFinished (%s) deleted it, and something created it again",
 		ended, wording.Age(a.Now.Sub(a.Earlier.Ended.Time)), wording.Seconds(int64(a.TTL)))
-}
-
-// goneText says that no pod of a complete Job exists, and who took pods if that is known.
-func goneText(a *Answer) string {
-	text := map[bool]string{true: wording.Form(a.Gone, "its pod is gone, and its log with it", "its pods are gone, and their logs with them")}[a.Gone > 0]
-	if text != "" && a.Taken != nil {
-		text += " (" + DisruptionsText(a.Taken) + ")"
-	}
-	return text
 }
 
 func nonEmpty(all ...string) []string {

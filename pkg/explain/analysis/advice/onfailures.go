@@ -346,35 +346,47 @@ func onNeverStarted(in *facts.Facts, failed *failures.Failures, v *Values, p *ex
 	return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(failed.NeverStarted.Pod)))
 }
 
-// neverBegan reports whether some indexes never had a pod when the pods of others had used up the backoffLimit.
-func neverBegan(in *facts.Facts) bool {
+// sharesLimit reports whether failures of some indexes, which the backoffLimit counts together, stopped others or kept them from beginning.
+func sharesLimit(in *facts.Facts, v *Values) bool {
+	o := in.ManagingOwner()
+	isOfSet := o != nil && o.Kind == "JobSet" && jobspec.BackoffLimit(in.Spec) == 0 // The first failure restarts all Jobs.
+	if !in.Indexed() || in.PerIndex() || !takesFailurePolicy(in) || isOfSet {
+		return false
+	}
 	begun := map[int32]bool{}
 	for _, p := range in.Pods {
 		if p.Phase != corev1.PodSucceeded {
 			begun[p.Index] = true
 		}
 	}
-	return len(begun) > 0 && in.Decision.Failing() && int32(len(begun)) < ptr.Deref(in.Spec.Completions, 1)-in.Job.Status.Succeeded
+	return slices.ContainsFunc(v.Accounting.Causes, func(c explain.Cause) bool { return c.IsStopped() }) ||
+		len(begun) > 0 && in.Decision.Failing() && int32(len(begun)) < ptr.Deref(in.Spec.Completions, 1)-in.Job.Status.Succeeded
+}
+
+// endedByOthers returns how the pod ended, if others deleted it or its node rejected it, and another may not be; otherwise "".
+func endedByOthers(f *failures.Failure, v *Values) string {
+	switch {
+	case f == nil && slices.ContainsFunc(v.Accounting.Causes, isDeletion):
+		return "deleted"
+	case f != nil && f.NeverRan() && f.Ending().MayFitElsewhere():
+		return "rejected"
+	}
+	return ""
 }
 
 // onBackoffLimit returns advice on a Job that used up its backoffLimit.
 func onBackoffLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Advice {
-	stopped := slices.ContainsFunc(v.Accounting.Causes, func(c explain.Cause) bool { return c.IsStopped() })
-	isOfSet := in.ManagingOwner() != nil && in.ManagingOwner().Kind == "JobSet" && jobspec.BackoffLimit(in.Spec) == 0 // Its first failure restarts them all.
-	switch {
-	case (stopped || neverBegan(in)) && in.Indexed() && !in.PerIndex() && takesFailurePolicy(in) && !isOfSet:
+	limit := jobspec.BackoffLimit(in.Spec)
+	switch how := endedByOthers(failed.Example, v); {
+	case sharesLimit(in, v):
 		return proposeFix(in, words.LimitEachIndex, nil)
 	case in.Job.Status.Succeeded > 0 && !in.Indexed() && ptr.Deref(in.Spec.Completions, 1) > 1:
-		return advise(fmt.Sprintf(words.RaiseBackoffLimit, jobspec.BackoffLimit(in.Spec)), "")
-	case failed.Example == nil && jobspec.BackoffLimit(in.Spec) == 0 && slices.ContainsFunc(v.Accounting.Causes, isDeletion):
-		return allowRetries(in, "deleted")
+		return advise(fmt.Sprintf(words.RaiseBackoffLimit, limit), "")
+	case limit == 0 && how != "":
+		return toRetries(fmt.Sprintf(words.AllowRetries, how, limit))
 	case failed.Example == nil:
-	case jobspec.BackoffLimit(in.Spec) == 0 && failed.Example.NeverRan() && failed.Example.Ending().MayFitElsewhere():
-		return allowRetries(in, "rejected")
 	case mayBeLate(in, failed.Example.KnownError(in)):
-		out := advise(fmt.Sprintf(words.MoreRetries, jobspec.BackoffLimit(in.Spec)), "")
-		out[0].Change = explain.ToRetries
-		return out
+		return toRetries(fmt.Sprintf(words.MoreRetries, limit))
 	case retriesInVain(in, failed.Example):
 		return propose(in, words.FailAtOnce, failingAtOnce(in, failed.Example))
 	}
@@ -386,9 +398,9 @@ func isDeletion(c explain.Cause) bool {
 	return !c.Consequence && c.Stopped == "" && c.Ending == nil && c.Failure != nil && c.Failure.IsDeletion()
 }
 
-// allowRetries returns advice on a pod that did not end by itself, and that was not replaced; how it ended is an adjective.
-func allowRetries(in *facts.Facts, how string) []explain.Advice {
-	out := advise(fmt.Sprintf(words.AllowRetries, how, jobspec.BackoffLimit(in.Spec)), "")
+// toRetries returns advice to allow more retries.
+func toRetries(text string) []explain.Advice {
+	out := advise(text, "")
 	out[0].Change = explain.ToRetries
 	return out
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // onToken returns advice on a generated token that is gone: the pod, or the template, names its Secret.
@@ -234,7 +235,7 @@ func onDisrupted(in *facts.Facts, end *meaning.Ending, pods int32) []explain.Adv
 	case !in.Finished(): // The policy of this Job cannot be changed.
 		return nil
 	case !takesFailurePolicy(in):
-		return allowRetries(in, "disrupted")
+		return toRetries(fmt.Sprintf(words.AllowRetries, "disrupted", jobspec.BackoffLimit(in.Spec)))
 	}
 	return proposeFix(in, words.IgnoreDisruptions, ignoringDisruptions(in))
 }

@@ -198,7 +198,7 @@ func changeSource(in *facts.Facts, to string, given []explain.Advice) []explain.
 	c, t, o := first.Change, facts.ToolOf(in.Job), in.ManagingOwner()
 	var out []explain.Advice
 	switch isNamed := slices.ContainsFunc(given, func(a explain.Advice) bool { return a.Recreates }); {
-	case isNamed && in.Finished() && t != nil && t.Source == "" && words.ReplaceEnded(t) != "": // The rest has been said.
+	case isNamed && in.Finished() && t != nil && t.Source == "" && !t.IsHook(): // The rest has been said.
 		out = advise(words.ReplaceEnded(t), "")
 	case t != nil && (!first.Recreates || t.Settings[c] == ""):
 		out = advise(words.ChangeSource(to, t, c, in.Finished()), "")

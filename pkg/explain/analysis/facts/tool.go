@@ -152,8 +152,7 @@ func IsCreatedAgain(in *Facts) bool {
 // helmTimeout is how long Helm waits for a hook by default.
 const helmTimeout = 5 * time.Minute
 
-// HelmGaveUp reports whether the Job, which is a hook of Helm, runs or ran for longer than Helm waits, unless its timeout was raised, and for
-// how long.
+// HelmGaveUp returns how long a Job that is a hook of Helm runs or ran, and whether that is longer than Helm waits by default.
 func HelmGaveUp(in *Facts) (time.Duration, bool) {
 	t, start, end := ToolOf(in.Job), in.Job.Status.StartTime, cmp.Or(in.Job.Status.CompletionTime, &metav1.Time{Time: in.Now})
 	if !t.IsHook() || t.Name != explain.ToolHelm || start == nil {
