@@ -197,7 +197,7 @@ var holds = []holdRow{
 	},
 	{
 		kind: LeftEvicted, text: "Kueue evicted {it}{(queue)} {since}{(reason)} and has not queued it again", quotes: true,
-		advice: "unless others of its queue come first, make Kueue start over: delete the Workload, which Kueue creates again; its log, and that of the controller of an admission check, may say why it does not",
+		advice: "unless others of its queue come first, make Kueue start over: delete the Workload, which Kueue creates again; the log of its controller, or of that of an admission check, may say why it does not queue it",
 	},
 	{kind: Other, text: suspended + "{(queue)}", quotes: true, advice: compareAll},
 }
