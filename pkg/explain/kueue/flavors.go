@@ -24,17 +24,18 @@ func (s *Shortage) text() string {
 	return s.Resource + " (" + s.Missing + " more needed)"
 }
 
-// FlavorReason is the reason against a flavor, or against all. Resource and Flavor identify the quota. Missing is the additional amount needed
-// (QuotaInUse), and Most the maximum available (QuotaTooSmall), as Kueue writes them; "" if it does not. For NoDomains, Resource is the label
-// of the nodes. Taint is the taint that the pods do not tolerate: key=value:effect. Also are the other resources that lack unused quota.
+// FlavorReason is the reason against a flavor, or against all.
 type FlavorReason struct {
-	Kind     HoldKind   `json:"kind"`
-	Flavor   string     `json:"flavor,omitempty"`
-	Resource string     `json:"resource,omitempty"`
-	Missing  string     `json:"missing,omitempty"`
-	Most     string     `json:"most,omitempty"`
-	Taint    string     `json:"taint,omitempty"`
-	Also     []Shortage `json:"also,omitempty"`
+	Kind HoldKind `json:"kind"`
+	// Resource and Flavor identify the quota. Missing is the additional amount needed (QuotaInUse), and Most the maximum
+	// available (QuotaTooSmall), as Kueue writes them; "" if it does not. For NoDomains, Resource is the label of the nodes.
+	Flavor   string `json:"flavor,omitempty"`
+	Resource string `json:"resource,omitempty"`
+	Missing  string `json:"missing,omitempty"`
+	Most     string `json:"most,omitempty"`
+	// Taint is the taint that the pods do not tolerate: key=value:effect. Also are the other resources that lack unused quota.
+	Taint string     `json:"taint,omitempty"`
+	Also  []Shortage `json:"also,omitempty"`
 }
 
 // text returns the reason as a clause.

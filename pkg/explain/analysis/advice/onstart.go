@@ -51,8 +51,8 @@ func onKueueNode(in *facts.Facts, unfit []meaning.Unfit, reasons []explain.Advic
 	case kueue.Places(in.Job) && full != nil && full.Pinned != "":
 		return append(advise(fmt.Sprintf(words.SeeWhatFills, full.Pinned), podsOfNode+shellWord(full.Pinned)), advise(words.PlaceAgain, kubectl(in.Job, "get workloads.kueue.x-k8s.io"))...)
 	case kueue.Places(in.Job):
-		ofTaint := func(a explain.Advice) bool { return a.Change == explain.ToTolerations } // It is of the node that Kueue chose.
-		return append(advise(meaning.RepairPlace, kubectl(in.Job, "get workloads.kueue.x-k8s.io")), slices.DeleteFunc(reasons, ofTaint)...)
+		reasons = slices.DeleteFunc(reasons, func(a explain.Advice) bool { return a.Change == explain.ToTolerations }) // The taint is of the chosen node.
+		return append(advise(meaning.RepairPlace, kubectl(in.Job, "get workloads.kueue.x-k8s.io")), reasons...)
 	case queue != "" && full != nil:
 		return append(reasons, advise(fmt.Sprintf(words.KueueAdmitted, queue), "")...)
 	}
@@ -168,8 +168,7 @@ func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	h, command, queue, clusterQueue := p.Suspension.Hold, workload, workload, workload
 	if p.Suspension.Queue != "" {
 		queue = kubectl(in.Job, "describe localqueues.%s %s", explain.Kueue, shellWord(p.Suspension.Queue))
-		of := kubectl(in.Job, "get localqueues.%s %s", explain.Kueue, shellWord(p.Suspension.Queue)) + " -o jsonpath='{.spec.clusterQueue}'"
-		clusterQueue = fmt.Sprintf("kubectl describe clusterqueues.%s $(%s)", explain.Kueue, of)
+		clusterQueue = fmt.Sprintf("kubectl describe clusterqueues.%s $(%s -o jsonpath='{.spec.clusterQueue}')", explain.Kueue, kubectl(in.Job, "get localqueues.%s %s", explain.Kueue, shellWord(p.Suspension.Queue)))
 	}
 	if h.QueueKind == "ClusterQueue" && h.QueueName != "" {
 		clusterQueue = "kubectl describe clusterqueues." + explain.Kueue + " " + shellWord(h.QueueName)
