@@ -41,8 +41,8 @@ type End struct {
 	// Counted is the number of failed pods that exceeded the backoffLimit, or of those that failed by themselves until the deadline if none
 	// was stopped then.
 	Counted int32 `json:"counted,omitempty"`
-	// AtOnce is the parallelism if more pods failed than the limit needs, because they ran at the same time; OnlyIndex is the index that
-	// all of them had, if there are others.
+	// AtOnce is the parallelism if several pods failed that could run at the same time: the limit is for all of them together. OnlyIndex is
+	// the index that all of them had, if there are others.
 	AtOnce    int32  `json:"atOnce,omitempty"`
 	OnlyIndex *int32 `json:"onlyIndex,omitempty"`
 	// Restarts are the restarts of containers, if they count towards the backoffLimit.
@@ -70,8 +70,7 @@ type End struct {
 type Restarts struct {
 	Count int32 `json:"count"`
 	Exact bool  `json:"exact,omitempty"`
-	// Container is the container that was restarted, "" if there may be several; Pod is its pod if that is the only one, and still
-	// exists.
+	// Container is the container that was restarted, "" if there may be several; Pod is its pod if that is the only one, and still exists.
 	Container string `json:"container,omitempty"`
 	Pod       string `json:"pod,omitempty"`
 	// Init is set if the container is an init container: Later are the containers that it kept from starting, and Servers what its

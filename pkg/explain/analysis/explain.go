@@ -90,7 +90,7 @@ func Explain(given input.Input, o explain.Options) explain.Report {
 	// 4. The conclusions: the verdict, its evidence, the timeline and next steps, and the advice.
 	r.Verdict = verdict.Of(in, failed, &verdict.Values{
 		Accounting: counted, Completed: r.Counts.Completed, DurationSeconds: r.Job.DurationSeconds, Success: r.SuccessPolicy,
-		Reconciler: &r.Reconciler, Problems: r.Problems, Blocker: blocker, Family: r.Family, BackoffLimit: r.BackoffLimit,
+		Reconciler: &r.Reconciler, Problems: r.Problems, Blocker: blocker, Family: r.Family, BackoffLimit: r.BackoffLimit, Disruptions: r.Disruptions,
 	})
 	advice.AddCommands(in, shown, r.Causes)
 	hidden := slices.ContainsFunc(r.Problems, func(p explain.Problem) bool { return p.Kind == explain.ProblemErrorHidden })

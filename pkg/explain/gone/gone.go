@@ -54,7 +54,11 @@ func (t *Traces) Explain() (what, hint string) {
 		return wording.Join("; ", "the namespace is being deleted, so no Job can be created in it", t.history(e), t.left()),
 			"see what it waits for: kubectl describe namespace " + t.Namespace
 	case len(t.Pods) > 0:
-		return wording.Join("; ", t.history(e), t.left()), "see them with: kubectl get pods -l " + batchv1.JobNameLabel + "=" + t.Name + in
+		do := "see them with: kubectl get"
+		if t.Pods[0].DeletionTimestamp == nil { // The Job was deleted without them.
+			do = "nothing deletes its pods now; if nobody needs them, run: kubectl delete"
+		}
+		return wording.Join("; ", t.history(e), t.left()), do + " pods -l " + batchv1.JobNameLabel + "=" + t.Name + in
 	case e != nil:
 		what = t.history(e)
 		if ended(e) {
@@ -84,8 +88,7 @@ func (t *Traces) cronJobHint() string {
 	return what + ": kubectl batchjob why cronjob/" + t.CronJob + " -n " + t.Namespace
 }
 
-// last returns the event that says most about the end of the Job: the last one about its end, or else the last one; nil if
-// there is none.
+// last returns the event that says most about the end of the Job: the last one about its end, or else the last one; nil if there is none.
 func (t *Traces) last() (last *corev1.Event) {
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -101,8 +104,8 @@ func lastSeen(e *corev1.Event) time.Time { return input.EventOf(e).Last }
 // strayOwner is the reason of the garbage collector's event about an object whose owner is in another namespace.
 const strayOwner = "OwnerRefInvalidNamespace"
 
-// ownerIDs matches the UID of the owner in that event.
-var ownerIDs = regexp.MustCompile(`, uid: [-0-9a-f]+`)
+// ownerRef matches the owner in that event.
+var ownerRef = regexp.MustCompile(`ownerRef \[(?:[^,\]]*/)?(\w+), namespace: [^,]*, name: ([^,\]]+)`)
 
 // maxMessage is the maximum length of the message of an event.
 const maxMessage = 120
@@ -127,7 +130,8 @@ func (t *Traces) history(e *corev1.Event) string {
 	case ended(e):
 		text = fmt.Sprintf("it failed %s (%s)", ago, e.Reason)
 	case e.Reason == strayOwner:
-		text = fmt.Sprintf("the garbage collector deleted it %s, as the owner in its metadata.ownerReferences is not in its namespace (%s)", ago, wording.Shorten(ownerIDs.ReplaceAllString(e.Message, ""), maxMessage))
+		owner := append(ownerRef.FindStringSubmatch(e.Message), "", "the owner", "")
+		text = fmt.Sprintf("the garbage collector deleted it %s, as %s of its metadata.ownerReferences is not in its namespace, where an owner has to be", ago, wording.Join(" ", owner[1], owner[2]))
 	case e.Reason == "SuccessfulCreate" && len(t.Pods) == 0 && len(uids) == 1:
 		text = fmt.Sprintf("its pod was created %s, and no event shows that it ended: something deleted it before", ago)
 	case e.Type == corev1.EventTypeWarning:

@@ -60,7 +60,7 @@ func TestJobThatIsGoneIsExplainedByItsTraces(t *testing.T) {
 		},
 		"a pod is left": {
 			gone.Traces{Pods: []*corev1.Pod{pod("exti1-x", nil)}}, "its pod exti1-x is still there (Succeeded)",
-			"see them with: kubectl get pods -l batch.kubernetes.io/job-name=exti1 -n ml",
+			"nothing deletes its pods now; if nobody needs them, run: kubectl delete pods -l batch.kubernetes.io/job-name=exti1 -n ml",
 		},
 		"pods are held": {
 			gone.Traces{Pods: []*corev1.Pod{pod("exti1-x", func(p *corev1.Pod) { deleted(p); p.Finalizers = []string{"a/b"} }), pod("exti1-y", deleted)}},

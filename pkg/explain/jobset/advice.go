@@ -108,9 +108,9 @@ func adviceOnMissing(r *explain.JobSetReport) []explain.Advice {
 
 // adviceOnRefusal returns advice on Jobs that the API server refuses; spec is the command that prints the JobSet.
 func adviceOnRefusal(r *explain.JobSetReport, spec string) []explain.Advice {
-	switch {
-	case len(r.Unlimited) > 0:
-		return one(words.SetEqualLimit(r.Unlimited[0]), spec)
+	switch all := r.Unlimited; {
+	case len(all) > 0:
+		return one(fmt.Sprintf(words.SetEqualLimit, all[0].Resource, all[0].Container, all[0].ReplicatedJob), spec)
 	case r.Refusal.IsOfQuota():
 		return one(words.FreeJobQuota, kubectl(r, "describe resourcequota %s", explain.ShellWord(r.Refusal.By)))
 	case r.Refusal.IsOfTemplate():

@@ -118,10 +118,7 @@ func stillRun(reports []*explain.Report) (names []string) {
 
 // heldItself returns why Kueue does not admit a JobSet without Jobs; nil if that is unknown.
 func heldItself(in *input.JobSet) *explain.Suspension {
-	if in.Workload == nil {
-		return nil
-	}
-	if hold := kueue.HoldOf(in.Workload); hold != nil {
+	if hold := kueue.HoldOf(in.Workload, in.Now); hold != nil {
 		return &explain.Suspension{Queue: in.Workload.Queue, Hold: hold}
 	}
 	return nil
@@ -156,7 +153,8 @@ func decide(r *explain.JobSetReport, in *input.JobSet, held bool, runs []explain
 		}
 		r.State, r.Reason, r.Message, r.Since = known.state, c.Reason, c.Message, ptr.To(c.LastTransitionTime)
 		if name := firstFailed.Group(c.Message); name != "" {
-			r.Job = runNamed(runs, name)
+			failed := lists.First(runs, func(run *explain.OwnedRun) bool { return run.Name == name && run.State == explain.OwnedFailed })
+			r.Job = cmp.Or(failed, &explain.OwnedRun{Name: name, State: explain.OwnedFailed}) // The JobSet may have created it again.
 		}
 		if known.state == explain.JobSetStarting {
 			r.Job = troubled(runs) // Later Jobs may be suspended until it is their turn.
@@ -243,12 +241,6 @@ func findMissing(r *explain.JobSetReport, in *input.JobSet, own []*explain.Repor
 func isOf(name, set, replicatedJob string) bool {
 	number, found := strings.CutPrefix(name, set+"-"+replicatedJob+"-")
 	return found && !strings.Contains(number, "-")
-}
-
-// runNamed returns the Job of that name. If it no longer exists, the JobSet may have created it again.
-func runNamed(runs []explain.OwnedRun, name string) *explain.OwnedRun {
-	failed := lists.First(runs, func(run *explain.OwnedRun) bool { return run.Name == name && run.State == explain.OwnedFailed })
-	return cmp.Or(failed, &explain.OwnedRun{Name: name, State: explain.OwnedFailed})
 }
 
 // troubled returns the Job that a JobSet without an end is about: one that failed or is stalled, or is in one of the other states, or that

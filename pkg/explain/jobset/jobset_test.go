@@ -58,7 +58,7 @@ func suspended(r *explain.Report) {
 
 func held(r *explain.Report) {
 	suspended(r)
-	r.Problems[0].Suspension = explain.Suspension{Queue: "ml", Hold: &kueue.Hold{Kind: kueue.NoResource, Resource: "cpu"}}
+	r.Problems[0].Suspension = explain.Suspension{Queue: "ml", Hold: &kueue.Hold{FlavorReason: kueue.FlavorReason{Kind: kueue.NoResource, Resource: "cpu"}}}
 }
 
 // A JobSet is explained by its conditions, the Job that decided and the policy; without Jobs, by its events.

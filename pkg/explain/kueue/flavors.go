@@ -24,20 +24,23 @@ func (s *Shortage) text() string {
 	return s.Resource + " (" + s.Missing + " more needed)"
 }
 
-// OtherFlavor is the reason against one of several flavors, with the fields as in Hold.
-type OtherFlavor struct {
-	Kind     HoldKind   `json:"kind"`
-	Flavor   string     `json:"flavor"`
-	Resource string     `json:"resource,omitempty"`
-	Missing  string     `json:"missing,omitempty"`
-	Most     string     `json:"most,omitempty"`
-	Taint    string     `json:"taint,omitempty"`
-	Also     []Shortage `json:"also,omitempty"`
+// FlavorReason is the reason against a flavor, or against all.
+type FlavorReason struct {
+	Kind HoldKind `json:"kind"`
+	// Resource and Flavor identify the quota. Missing is the additional amount needed (QuotaInUse), and Most the maximum
+	// available (QuotaTooSmall), as Kueue writes them; "" if it does not. For NoDomains, Resource is the label of the nodes.
+	Flavor   string `json:"flavor,omitempty"`
+	Resource string `json:"resource,omitempty"`
+	Missing  string `json:"missing,omitempty"`
+	Most     string `json:"most,omitempty"`
+	// Taint is the taint that the pods do not tolerate: key=value:effect. Also are the other resources that lack unused quota.
+	Taint string     `json:"taint,omitempty"`
+	Also  []Shortage `json:"also,omitempty"`
 }
 
 // text returns the reason as a clause.
-func (o *OtherFlavor) text(selector string) string {
-	h := Hold{Kind: o.Kind, Flavor: o.Flavor, Resource: o.Resource, Missing: o.Missing, Most: o.Most, Taint: o.Taint, Also: o.Also, Selector: selector}
+func (r *FlavorReason) text(selector string) string {
+	h := Hold{FlavorReason: *r, Selector: selector}
 	return h.fill(h.row().other)
 }
 
@@ -74,9 +77,7 @@ func (h *Hold) addOthers() {
 			}
 			seen[other.Flavor] = true
 			other.addShortages()
-			h.Others = append(h.Others, OtherFlavor{
-				Kind: other.Kind, Flavor: other.Flavor, Resource: other.Resource, Missing: other.Missing, Most: other.Most, Taint: other.Taint, Also: other.Also,
-			})
+			h.Others = append(h.Others, other.FlavorReason)
 		}
 	}
 }

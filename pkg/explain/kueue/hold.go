@@ -47,6 +47,7 @@ const (
 	NotResumed       HoldKind = "NotResumed"           // Kueue has admitted the Workload, and the Job is suspended all the same
 	Evicted          HoldKind = "Evicted"              // Kueue has evicted the Workload, and queues it again
 	NotRequeued      HoldKind = "NotRequeued"          // Kueue has evicted the Workload, which still has its quota
+	LeftEvicted      HoldKind = "LeftEvicted"          // Kueue has evicted the Workload long ago, and has not queued it again
 	AdmissionChecks  HoldKind = "AdmissionChecks"      // quota is reserved, but admission checks are not ready
 	FailedChecks     HoldKind = "FailedChecks"         // an admission check gave the quota back
 	Other            HoldKind = "Other"                // another reason, see Message
@@ -54,24 +55,15 @@ const (
 
 // Hold is the reason why Kueue does not admit a Job, from the conditions of its Workload.
 type Hold struct {
-	Kind     HoldKind `json:"kind"`
-	Workload string   `json:"workload"`
-	// Resource and Flavor identify the quota. Missing is the additional amount needed (QuotaInUse), and Most the maximum
-	// available (QuotaTooSmall), as Kueue writes them; "" if it does not. For NoDomains, Resource is the label of the nodes.
-	Resource string `json:"resource,omitempty"`
-	Flavor   string `json:"flavor,omitempty"`
-	Missing  string `json:"missing,omitempty"`
-	Most     string `json:"most,omitempty"`
-	// Also are the other resources that lack unused quota in the flavor (QuotaInUse). Others are the reasons against the other flavors.
-	Also   []Shortage    `json:"also,omitempty"`
-	Others []OtherFlavor `json:"others,omitempty"`
+	FlavorReason
+	Workload string `json:"workload"`
+	// Others are the reasons against the other flavors.
+	Others []FlavorReason `json:"others,omitempty"`
 	// QueueKind is LocalQueue or ClusterQueue, and QueueName the name of the queue that is missing or stopped.
 	QueueKind string `json:"queueKind,omitempty"`
 	QueueName string `json:"queueName,omitempty"`
 	// PodSet is the only pod set that the message is about, "" if the Workload has no other.
 	PodSet string `json:"podSet,omitempty"`
-	// Taint is the taint that the pods do not tolerate: key=value:effect.
-	Taint string `json:"taint,omitempty"`
 	// Reason is the reason of the eviction, and Since the time of the condition: of the eviction, of the admission, or since which no quota
 	// is reserved.
 	Reason string       `json:"reason,omitempty"`
@@ -163,6 +155,10 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 	if h.MaxSeconds != nil {
 		checks = "it ran longer than its maximum execution time, " + wording.Seconds(*h.MaxSeconds)
 	}
+	why := wording.InBrackets(cmp.Or(checks, wording.Join(": ", h.Reason, evictions[h.Reason])))
+	if h.Kind == LeftEvicted && checks != "" {
+		why = " for " + checks
+	}
 	if h.Since != nil {
 		since = wording.Age(now.Sub(h.Since.Time)) + " ago"
 	}
@@ -179,7 +175,7 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 	if h.PodSet != "" {
 		template += ", for its pod set " + h.PodSet
 	}
-	return wording.Insert(h.fill(template), "{holds}", holds, "{released}", released, "{it}", it, "{since}", since, "{(reason)}", wording.InBrackets(cmp.Or(checks, wording.Join(": ", h.Reason, evictions[h.Reason]))), "{queue}", named, "{(queue)}", inQueue,
+	return wording.Insert(h.fill(template), "{holds}", holds, "{released}", released, "{it}", it, "{since}", since, "{(reason)}", why, "{queue}", named, "{(queue)}", inQueue,
 		"{kind and name}", wording.Join(" ", h.QueueKind, h.QueueName), "{kind}", h.QueueKind, "{checks}", checks, "{: checks}", inColon(checks)), message
 }
 
@@ -193,7 +189,7 @@ func (h *Hold) Advice() string {
 			return advice
 		}
 	}
-	isMismatch := func(o *OtherFlavor) bool { return o.Kind == FlavorMismatch }
+	isMismatch := func(o *FlavorReason) bool { return o.Kind == FlavorMismatch }
 	if other := lists.First(h.Others, isMismatch); other != nil && (h.Kind == QuotaTooSmall || h.Kind == NoResource) {
 		wrote := ""
 		if h.Gated > 0 { // A Job that Kueue suspends has its own again.
@@ -234,11 +230,27 @@ func checksText(checks []AdmissionCheck) string {
 	return "admission checks " + wording.Enumerate(all, "and")
 }
 
-// podSet matches a pod set in Kueue's message.
+// podSet matches a pod set in Kueue's message, which may name several.
 var podSet = regexp.MustCompile(`pod set ([^\s:]+): `)
 
-// HoldOf returns the reason why Kueue does not admit the Workload, nil if its conditions give none.
-func HoldOf(w *Workload) *Hold {
+// leftAfter is the time after which Kueue has usually tried to admit a Workload again that it has evicted.
+const leftAfter = 30 * time.Minute
+
+// isLeft reports whether Kueue should have queued the Workload again that it has evicted: that is long ago, and no check that wants a retry, and
+// no stopped queue, keeps it from that.
+func (w *Workload) isLeft(evicted *metav1.Condition, now time.Time) bool {
+	wantsRetry := func(c AdmissionCheck) bool { return c.State == "Retry" }
+	return isTrue(evicted) && !strings.HasSuffix(evicted.Reason, "Stopped") && now.Sub(evicted.LastTransitionTime.Time) >= leftAfter &&
+		(w.RequeueAt == nil || now.Sub(w.RequeueAt.Time) >= leftAfter) && !isTrue(w.Condition("Requeued")) && !slices.ContainsFunc(w.Checks, wantsRetry)
+}
+
+func isTrue(c *metav1.Condition) bool { return c != nil && c.Status == "True" }
+
+// HoldOf returns the reason why Kueue does not admit the Workload, nil if its conditions give none, or if it is nil.
+func HoldOf(w *Workload, now time.Time) *Hold {
+	if w == nil {
+		return nil
+	}
 	reserved, evicted := w.Condition("QuotaReserved"), w.Condition("Evicted")
 	hold := &Hold{Workload: w.Name}
 	if reserved != nil && reserved.Status != "True" {
@@ -247,7 +259,7 @@ func HoldOf(w *Workload) *Hold {
 	switch {
 	case w.Inactive:
 		hold.deactivate(w, evicted)
-	case reserved != nil && reserved.Status == "True":
+	case isTrue(reserved):
 		return hold.withQuota(w, evicted)
 	case hold.Message == "":
 		return nil
@@ -259,16 +271,26 @@ func HoldOf(w *Workload) *Hold {
 		hold.Since = &reserved.LastTransitionTime
 	}
 	hold.readMessage()
-	hold.readPodSet(w)
-	switch {
-	case hold.Kind == FailedChecks && len(w.Checks) == 0:
-		hold.Kind = Other
-	case hold.Kind == FailedChecks:
-		hold.Checks, hold.RequeueAt = w.Checks, w.RequeueAt
-	case hold.Kind == Other && evicted != nil && evicted.Status == "True" && hold.Message == flat(evicted.Message):
-		hold.evict(w, evicted)
+	if sets := podSet.FindAllStringSubmatch(hold.Message, -1); w.PodSets > 1 && len(sets) == 1 {
+		hold.PodSet = sets[0][1]
 	}
+	hold.readEviction(w, evicted, now)
 	return hold
+}
+
+// readEviction sets what the eviction says, if it is the reason.
+func (h *Hold) readEviction(w *Workload, evicted *metav1.Condition, now time.Time) {
+	isReason := h.Kind == Other && isTrue(evicted) && h.Message == flat(evicted.Message)
+	switch {
+	case (isReason || h.Kind == FailedChecks) && w.isLeft(evicted, now):
+		h.evict(LeftEvicted, w, evicted)
+	case h.Kind == FailedChecks && len(w.Checks) == 0:
+		h.Kind = Other
+	case h.Kind == FailedChecks:
+		h.Checks, h.RequeueAt = w.Checks, w.RequeueAt
+	case isReason:
+		h.evict(Evicted, w, evicted)
+	}
 }
 
 // deactivate sets that Kueue does not try to admit the Workload.
@@ -282,16 +304,9 @@ func (h *Hold) deactivate(w *Workload, evicted *metav1.Condition) {
 	}
 }
 
-// readPodSet sets the only one of several pod sets that the message names.
-func (h *Hold) readPodSet(w *Workload) {
-	if sets := podSet.FindAllStringSubmatch(h.Message, -1); w.PodSets > 1 && len(sets) == 1 {
-		h.PodSet = sets[0][1]
-	}
-}
-
-// evict sets that Kueue has evicted the Workload, and queues it again.
-func (h *Hold) evict(w *Workload, evicted *metav1.Condition) {
-	h.Kind, h.Reason, h.Since, h.RequeueAt = Evicted, evicted.Reason, &evicted.LastTransitionTime, w.RequeueAt
+// evict sets that Kueue has evicted the Workload, and queues it again, or should have.
+func (h *Hold) evict(kind HoldKind, w *Workload, evicted *metav1.Condition) {
+	h.Kind, h.Reason, h.Since, h.RequeueAt = kind, evicted.Reason, &evicted.LastTransitionTime, w.RequeueAt
 	if h.Reason == admissionCheck {
 		h.Checks = w.Checks
 	}
@@ -301,11 +316,11 @@ func (h *Hold) evict(w *Workload, evicted *metav1.Condition) {
 func (h *Hold) withQuota(w *Workload, evicted *metav1.Condition) *Hold {
 	admitted := w.Condition("Admitted")
 	switch {
-	case evicted != nil && evicted.Status == "True":
+	case isTrue(evicted):
 		h.Kind, h.Reason, h.Message, h.Since = NotRequeued, evicted.Reason, flat(evicted.Message), &evicted.LastTransitionTime
 	case len(w.Checks) > 0:
 		h.Kind, h.Checks = AdmissionChecks, w.Checks
-	case admitted == nil || admitted.Status != "True" || admitted.LastTransitionTime.IsZero():
+	case !isTrue(admitted) || admitted.LastTransitionTime.IsZero():
 		return nil
 	default:
 		h.Kind, h.Since = NotResumed, &admitted.LastTransitionTime

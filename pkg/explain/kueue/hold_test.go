@@ -11,10 +11,10 @@ import (
 )
 
 func TestEveryHoldHasWords(t *testing.T) {
-	kinds := []HoldKind{Preempting, SharedPreemption, NoLongerFits, AdmissionGated, QuotaInUse, QuotaTooSmall, NoResource, BorrowingLimit, NoQueue, QueueMissing, QueueGone, QueueStopped, QueueInactive, NoDomains, TopologyFull, TopologyMismatch, TopologyRequired, PodsNotReady, Deactivated, UntoleratedTaint, NotSelected, FlavorMismatch, FlavorMissing, InvalidRequests, PodsUnplaced, NotResumed, Evicted, NotRequeued, AdmissionChecks, FailedChecks, Other}
+	kinds := []HoldKind{Preempting, SharedPreemption, NoLongerFits, AdmissionGated, QuotaInUse, QuotaTooSmall, NoResource, BorrowingLimit, NoQueue, QueueMissing, QueueGone, QueueStopped, QueueInactive, NoDomains, TopologyFull, TopologyMismatch, TopologyRequired, PodsNotReady, Deactivated, UntoleratedTaint, NotSelected, FlavorMismatch, FlavorMissing, InvalidRequests, PodsUnplaced, NotResumed, Evicted, NotRequeued, LeftEvicted, AdmissionChecks, FailedChecks, Other}
 	assert.Equal(t, len(holds), len(kinds), "rows")
 	for _, kind := range kinds {
-		h := Hold{Kind: kind}
+		h := Hold{FlavorReason: FlavorReason{Kind: kind}}
 		text, _ := h.Text("the Job", "", time.Time{})
 		if h.row().kind != kind || h.Advice() == "" || text == "" || strings.ContainsAny(text+strings.ReplaceAll(h.Advice(), "{recreate}", ""), "{}") {
 			t.Errorf("%s: %q, %q", kind, text, h.Advice())
@@ -25,7 +25,7 @@ func TestEveryHoldHasWords(t *testing.T) {
 // A smaller request for a resource without a quota is not admitted either.
 // Requirements: CLI-18
 func TestResourceWithoutQuotaNeedsAQuota(t *testing.T) {
-	hold := Hold{Kind: NoResource, Resource: "memory"}
+	hold := Hold{FlavorReason: FlavorReason{Kind: NoResource, Resource: "memory"}}
 	if got := hold.Advice(); !strings.Contains(got, "have memory added to the resourceGroups") || strings.Contains(got, "smaller requests") {
 		t.Error(got)
 	}
@@ -36,16 +36,20 @@ func TestAFailedAdmissionCheckIsQuoted(t *testing.T) {
 	checks := []AdmissionCheck{{Name: "prov", State: "Retry", Message: "Retrying after failure: Max nodepool size reached"}}
 	at := metav1.NewTime(time.Unix(600, 0))
 	w := Workload{Name: "w", Checks: checks, RequeueAt: &at, Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Message: "The workload has failed admission checks"}}}
-	hold := HoldOf(&w)
+	hold := HoldOf(&w, time.Unix(0, 0))
 	if text, _ := hold.Text("the Job", "dws", time.Time{}); text != "Kueue keeps the Job suspended: admission check prov (Retry: Max nodepool size reached)" || hold.RequeueAt != &at {
 		t.Errorf("%s: %+v", text, hold)
 	}
 	w.Inactive, w.Checks[0].State = true, "Rejected"
-	if text, _ := HoldOf(&w).Text("the Job", "", time.Time{}); text != "Kueue has deactivated the Job and does not try to start it again: admission check prov (Rejected: Max nodepool size reached)" {
-		t.Error(text)
-	}
-	w = Workload{Conditions: w.Conditions}
-	assert.Equal(t, HoldOf(&w).Kind, Other, "without checks")
+	rejected, _ := HoldOf(&w, at.Time).Text("the Job", "", at.Time)
+	assert.Equal(t, rejected, "Kueue has deactivated the Job and does not try to start it again: admission check prov (Rejected: Max nodepool size reached)")
+	w.Inactive, w.Checks[0].State, w.RequeueAt, w.Conditions = false, "Pending", nil, append(w.Conditions, metav1.Condition{Type: "Evicted", Status: "True", Reason: "AdmissionCheck", LastTransitionTime: at})
+	later := at.Add(3 * time.Hour)
+	text, _ := HoldOf(&w, later).Text("the Job", "dws", later)
+	assert.Equal(t, text, "Kueue evicted the Job (queue dws) 3h ago for admission check prov (Pending: Max nodepool size reached) and has not queued it again")
+	assert.Equal(t, HoldOf(&w, at.Time).Kind, FailedChecks, "evicted just now")
+	w = Workload{Conditions: w.Conditions[:1]}
+	assert.Equal(t, HoldOf(&w, later).Kind, Other, "without checks")
 }
 
 // All resources without enough unused quota are named: more of the first alone does not help. Other flavors are alternatives.
@@ -58,7 +62,7 @@ func TestAllResourcesWithoutUnusedQuotaAreNamed(t *testing.T) {
 		"insufficient unused quota for cpu in flavor spot, insufficient unused quota for memory in flavor spot.":                                "cpu and memory in flavor spot",
 	} {
 		w := Workload{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Message: message}}}
-		text, _ := HoldOf(&w).Text("the Job", "ml", time.Time{})
+		text, _ := HoldOf(&w, time.Unix(0, 0)).Text("the Job", "ml", time.Time{})
 		assert.Equal(t, text, "Kueue keeps the Job suspended: queue ml has too little unused quota for "+want, message)
 	}
 }
@@ -72,7 +76,7 @@ func TestReasonsAgainstOtherFlavorsAreNamed(t *testing.T) {
 		"insufficient unused quota for cpu in flavor a": "",
 	} {
 		w := Workload{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Message: message}}}
-		assert.Equal(t, HoldOf(&w).Note(), want, message)
+		assert.Equal(t, HoldOf(&w, time.Unix(0, 0)).Note(), want, message)
 	}
 }
 
@@ -85,7 +89,7 @@ func TestTopologiesWithoutRoomAreNamed(t *testing.T) {
 		`couldn't assign flavors to pod set main: Flavor "gpu" supports only TopologyAwareScheduling`:                                                 "flavor gpu takes only pods that ask for a topology",
 	} {
 		w := Workload{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Message: message}}}
-		text, _ := HoldOf(&w).Text("the Job", "ml", time.Time{})
+		text, _ := HoldOf(&w, time.Unix(0, 0)).Text("the Job", "ml", time.Time{})
 		assert.Equal(t, text, "Kueue keeps the Job suspended: "+want, message)
 	}
 }
@@ -100,8 +104,8 @@ func TestAdviceOnATopologyDependsOnWhatExcludesItsNodes(t *testing.T) {
 		`topology "racks" allows to fit only 1 out of 2 pod(s). Total nodes: 9; excluded: affinity: 2`:                                 "or with another affinity",
 	} {
 		w := Workload{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Message: message}}}
-		assert.Contains(t, HoldOf(&w).Advice(), want, message)
-		assert.Equal(t, strings.HasSuffix(HoldOf(&w).Advice(), "smaller requests"), want == "with smaller requests", message)
+		assert.Contains(t, HoldOf(&w, time.Unix(0, 0)).Advice(), want, message)
+		assert.Equal(t, strings.HasSuffix(HoldOf(&w, time.Unix(0, 0)).Advice(), "smaller requests"), want == "with smaller requests", message)
 	}
 }
 
@@ -110,7 +114,7 @@ func TestPodSetWithoutRoomIsNamedIfThereAreSeveral(t *testing.T) {
 	w := Workload{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Message: "couldn't assign flavors to pod set workers: insufficient unused quota for cpu in flavor spot"}}}
 	for sets, want := range map[int]string{1: "in flavor spot", 2: "in flavor spot, for its pod set workers"} {
 		w.PodSets = sets
-		text, _ := HoldOf(&w).Text("the JobSet", "ml", time.Time{})
+		text, _ := HoldOf(&w, time.Unix(0, 0)).Text("the JobSet", "ml", time.Time{})
 		assert.Equal(t, text, "Kueue keeps the JobSet suspended: queue ml has too little unused quota for cpu "+want)
 	}
 }

@@ -185,14 +185,8 @@ var holds = []holdRow{
 		kind: AdmissionChecks, text: "Kueue has reserved quota for {it}{(queue)} and waits for {checks}",
 		advice: "find out what the admission check waits for: for nodes, its ProvisioningRequest in the namespace says so; for another cluster (MultiKueue), the queues there",
 	},
-	{
-		kind: PodsUnplaced, text: suspended + "{(queue)}: it found {places}",
-		advice: "{morePlaces}",
-	},
-	{
-		kind: NotResumed, text: "Kueue admitted {it}{(queue)} {since}, and has not {released}",
-		advice: "find the reason in the log of Kueue's controller (here as its manifests install it)",
-	},
+	{kind: PodsUnplaced, text: suspended + "{(queue)}: it found {places}", advice: "{morePlaces}"},
+	{kind: NotResumed, text: "Kueue admitted {it}{(queue)} {since}, and has not {released}", advice: "find the reason in the log of Kueue's controller (here as its manifests install it)"},
 	{
 		kind: Evicted, text: "Kueue evicted {it}{(queue)} {since}{(reason)}", quotes: true,
 		advice: "wait: Kueue queues it again by itself; the conditions and events of its Workload say more",
@@ -200,6 +194,10 @@ var holds = []holdRow{
 	{
 		kind: NotRequeued, text: "Kueue evicted {it}{(queue)} {since}{(reason)} and has not queued it again, though it holds its quota", quotes: true,
 		advice: "make Kueue start over, which frees the quota: delete the Workload; the log of Kueue's controller may say why it does not",
+	},
+	{
+		kind: LeftEvicted, text: "Kueue evicted {it}{(queue)} {since}{(reason)} and has not queued it again", quotes: true,
+		advice: "unless others of its queue come first, make Kueue start over: delete the Workload, which Kueue creates again; the log of its controller, or of that of an admission check, may say why it does not queue it",
 	},
 	{kind: Other, text: suspended + "{(queue)}", quotes: true, advice: compareAll},
 }

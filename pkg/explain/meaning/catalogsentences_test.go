@@ -44,7 +44,7 @@ func cronJob(reason, message string) (kind, sentence string) {
 }
 
 func hold(reason, message string) (kind, sentence string) {
-	h := kueue.HoldOf(&kueue.Workload{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Reason: reason, Message: message}}})
+	h := kueue.HoldOf(&kueue.Workload{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Reason: reason, Message: message}}}, time.Time{})
 	if kind = string(h.Kind); h.Kind == kueue.Other {
 		kind = "quoted"
 	}

@@ -71,6 +71,7 @@ var rejectionAdvices = []rejectionRow{
 	{lazyregexp.New(`^UnexpectedAdmissionError .*(?:unavailable for|unhealthy devices) ([^\s,]+?)[.,](?:\s|$)`), "check the devices $1 of the node, and the log of their device plugin on it" + anotherNode},
 	{lazyregexp.New(`^UnexpectedAdmissionError .*not enough cpus available`), "wait until pods that have CPUs of the node for themselves end (those with whole numbers of cpu, by cpuManagerPolicy static of its kubelet), or {recreate} with fewer" + anotherNode},
 	{lazyregexp.New(`no set of running pods found to reclaim resources: \[\(res: ([^,]+),`), "the node has too little of $1 left: wait until pods of the node end" + anotherNode},
+	{lazyregexp.New(`^UnexpectedAdmissionError .*(?:GPU is lost|fallen off the bus)`), "a GPU of the node no longer answers: keep pods away from the node (kubectl cordon) until a reboot, or a new GPU, has mended it" + anotherNode},
 	{lazyregexp.New(`^UnexpectedAdmissionError .*rpc error: `), "look for the error in the log of the device plugin on the node, which refused the pod" + anotherNode},
 	{lazyregexp.New(`node had condition: \[(\w+)`), "wait until the node no longer has the condition $1, or remove its cause" + anotherNode},
 }
@@ -147,6 +148,11 @@ func consumerIn(message string) []string {
 func usesLittle(m []string) bool {
 	used, err := resource.ParseQuantity(m[3])
 	return err == nil && m[1] == "ephemeral-storage" && used.Value() < littleDisk
+}
+
+// MayFitElsewhere reports whether another node, or the same one later, may admit a pod that the kubelet rejected.
+func (e *Ending) MayFitElsewhere() bool {
+	return strings.HasPrefix(e.Reason, "OutOf") || slices.Contains([]string{"UnexpectedAdmissionError", "NodePorts", "TopologyAffinityError", "NodeAffinity", "Evicted"}, e.Reason)
 }
 
 // IsOwnDoing reports whether the kubelet evicted the pod for what one of its containers used, so that the next pod has the same fate.

@@ -12,6 +12,7 @@ func TestRejectedPodHasAdviceByItsReason(t *testing.T) {
 	for _, tc := range []struct{ reason, message, want string }{
 		{"SysctlForbidden", `forbidden sysctl: "net.core.somaxconn" not allowlisted`, "without sysctl net.core.somaxconn"},
 		{"AppArmor", `Cannot enforce AppArmor: profile "scan" is not loaded`, "load AppArmor profile scan"}, {"AppArmor", "Cannot enforce AppArmor: AppArmor is not enabled on the host", "run on nodes with AppArmor"},
+		{"UnexpectedAdmissionError", "rpc error: code = Unknown desc = error creating nvml.Device 5: nvml: GPU is lost", "kubectl cordon"},
 		{"OutOfpods", "Node didn't have enough resource: pods, requested: 1, used: 110, capacity: 110", "maxPods"},
 		{"OutOfcpu", "Node didn't have enough resource: cpu, requested: 4000, used: 253562, capacity: 254600", "what the node has of cpu"},
 		{"Evicted", "The node had condition: [DiskPressure]. ", "no longer has the condition DiskPressure"},

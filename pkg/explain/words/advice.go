@@ -21,6 +21,8 @@ const ShortLog = 3
 // Advice on failures, and on a Job that failed.
 const (
 	NothingToDo         = "nothing has to be done if the output of the pod that succeeded is right: failed pods of a complete Job do not count"
+	KeepOutput          = "to read logs later, collect them outside of the pods (a log collector): a pod that has ended goes with its node"
+	AllowRetries        = "to have a %s pod replaced, {recreate} with a backoffLimit above %d"
 	EndIgnoredFailures  = "set activeDeadlineSeconds, or change the action of the rule to Count: ignored failures are retried forever"
 	SetCompletions      = "to have failed pods replaced until enough have succeeded, {recreate} with completions: without it, no pod is created after the first success"
 	RaiseOn             = "if the command no longer runs, continue what it began"
@@ -208,9 +210,6 @@ var (
 	cloudSQL = helper{"", "run the Cloud SQL proxy as a native sidecar", "--quitquitquit, then POST to localhost:9091/quitquitquit"}
 	consul   = helper{"consul.hashicorp.com/", `keep Consul's proxy out of the Job's pods with the annotation consul.hashicorp.com/connect-inject: "false" in the pod template`, "sidecar-proxy-lifecycle annotations, then POST to localhost:20600/graceful_shutdown"}
 )
-
-// IsHelper reports whether a container of this name is a well-known one that serves the others of its pod.
-func IsHelper(name string) bool { return helpers[name] != (helper{}) }
 
 // IsMarked reports whether the injector of a well-known container has the pods of a template in view: if that has the container, too, it was
 // copied from a pod.

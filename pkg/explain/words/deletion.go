@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ var finalizerOwners = []struct{ domain, owner string }{
 	{"fluxcd.io", "Flux"},
 	{"crossplane.io", "Crossplane"},
 	{"ray.io", "KubeRay"},
+	{"percona.com", "the operator of Percona"},
 	{"kubeflow.org", "Kubeflow"},
 	{"open-cluster-management.io", "Open Cluster Management"},
 }
@@ -32,7 +34,7 @@ var finalizerOwners = []struct{ domain, owner string }{
 func FinalizerOwner(finalizer string) string {
 	switch finalizer {
 	case metav1.FinalizerDeleteDependents, metav1.FinalizerOrphanDependents:
-		return "the garbage collector"
+		return garbageCollector
 	}
 	domain, _, _ := strings.Cut(finalizer, "/")
 	for _, known := range finalizerOwners {
@@ -43,17 +45,14 @@ func FinalizerOwner(finalizer string) string {
 	return ""
 }
 
-// ofGarbageCollector reports whether the garbage collector removes the finalizer.
-func ofGarbageCollector(finalizer string) bool {
-	return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
-}
+const garbageCollector = "the garbage collector"
 
 // waitedLong is the usual upper limit of a deletion's duration.
 const waitedLong = time.Minute
 
 // deletingText describes the deletion of the Job and the objects that it waits for.
 func deletingText(p *explain.Problem, now time.Time) string {
-	others := slices.DeleteFunc(slices.Clone(p.Deletion.Finalizers), ofGarbageCollector)
+	others := slices.DeleteFunc(slices.Clone(p.Deletion.Finalizers), func(f string) bool { return FinalizerOwner(f) == garbageCollector })
 	foreground := slices.Contains(p.Deletion.Finalizers, metav1.FinalizerDeleteDependents)
 	waits := "waits"
 	if !p.Since.IsZero() && now.Sub(p.Since.Time) >= waitedLong {
@@ -102,19 +101,22 @@ func finalizersText(finalizers []string) string {
 
 // FindFinalizerOwner returns advice on finalizers that keep the Job from being deleted.
 func FindFinalizerOwner(finalizers []string) string {
-	if len(finalizers) == 1 {
-		if owner := FinalizerOwner(finalizers[0]); owner != "" {
-			return fmt.Sprintf("find out why %s has not removed %s: it may not be running, or may no longer know the Job", owner, finalizers[0])
-		}
+	if owner := FinalizerOwner(finalizers[0]); len(finalizers) == 1 && owner != "" {
+		return fmt.Sprintf("find out why %s has not removed %s: it may not be running, or may no longer know the Job", owner, finalizers[0])
 	}
 	return fmt.Sprintf("find out who owns %s, and why it has not been removed", strings.Join(finalizers, ", "))
 }
 
 // RemoveFinalizer returns advice on a finalizer whose owner no longer exists.
 func RemoveFinalizer(finalizer string) string {
-	owner := FinalizerOwner(finalizer)
-	if owner == "" {
-		owner = "its owner"
+	return fmt.Sprintf("if %s will not do so, remove the finalizer; what it protects is then not cleaned up", cmp.Or(FinalizerOwner(finalizer), "its owner"))
+}
+
+// goneText says that no pod of a complete Job exists, and who took pods if that is known.
+func goneText(a *Answer) string {
+	text := map[bool]string{true: wording.Form(a.Gone, "its pod is gone, and its log with it", "its pods are gone, and their logs with them")}[a.Gone > 0]
+	if text != "" && a.Taken != nil {
+		text += " (" + DisruptionsText(a.Taken) + ")"
 	}
-	return fmt.Sprintf("if %s will not do so, remove the finalizer; what it protects is then not cleaned up", owner)
+	return text
 }

@@ -34,7 +34,7 @@ const deadlineExceeded = "deadline exceeded"
 // ends are the words for each way in which Jobs end.
 var ends = map[explain.EndedBy]endWords{
 	explain.EndedByBackoffLimit: {
-		column: "backoffLimit exceeded", mechanism: backoffLimitMechanism, sentence: backoffLimitSentence, evidence: backoffLimitEvidence,
+		column: "backoffLimit exceeded", mechanism: func(r *explain.Report) string { return backoffLimitText(&r.Verdict.End, "") }, sentence: backoffLimitSentence, evidence: backoffLimitEvidence,
 	},
 	explain.EndedByRestarts: {headline: restartsHeadline, evidence: backoffLimitEvidence},
 	explain.EndedByDeadline: {column: deadlineExceeded, headline: deadlineHeadline, evidence: deadlineEvidence},
@@ -42,12 +42,17 @@ var ends = map[explain.EndedBy]endWords{
 		headline: neverStartedHeadline, mechanism: func(r *explain.Report) string { return deadlinePassed(&r.Verdict.End) },
 		sentence: func(a *Answer) []string { return append(neverStartedHeadline(&a.End), deadlinePassed(&a.End)) }, evidence: deadlineEvidence,
 	},
-	explain.EndedByMaxFailedIndexes: {mechanism: maxFailedIndexesMechanism, sentence: maxFailedIndexesSentence, evidence: maxFailedIndexesEvidence},
-	explain.EndedByFailedIndexes:    {mechanism: perIndexMechanism, sentence: failedIndexesSentence, evidence: failedIndexesEvidence},
-	explain.EndedByRule:             {mechanism: ruleMechanism, sentence: ruleSentence},
-	explain.EndedByOther:            {headline: otherHeadline},
-	explain.EndedBySuccessPolicy:    {mechanism: successRuleEvidence, evidence: successRuleEvidence},
-	explain.EndedByCompletions:      {evidence: completionsEvidence},
+	explain.EndedByMaxFailedIndexes: {
+		mechanism: func(r *explain.Report) string { return maxFailedIndexesText(&r.Verdict.End) }, evidence: maxFailedIndexesEvidence,
+		sentence: func(a *Answer) []string {
+			return append([]string{maxFailedIndexesText(&a.End)}, mostlyClauses(a.Mostly, "")...)
+		},
+	},
+	explain.EndedByFailedIndexes: {mechanism: perIndexMechanism, sentence: failedIndexesSentence, evidence: failedIndexesEvidence},
+	explain.EndedByRule:          {mechanism: ruleMechanism, sentence: ruleSentence},
+	explain.EndedByOther:         {headline: otherHeadline},
+	explain.EndedBySuccessPolicy: {mechanism: successRuleEvidence, evidence: successRuleEvidence},
+	explain.EndedByCompletions:   {evidence: completionsEvidence},
 }
 
 // EndBriefly returns the limit that failed a Job in two words, "" if it has none.
@@ -96,10 +101,6 @@ func endSentence(a *Answer) []string {
 
 func limitOf(e *explain.End) int32 { return int32(ptr.Deref(e.Limit, 0)) }
 
-func backoffLimitMechanism(r *explain.Report) string {
-	return backoffLimitText(&r.Verdict.End, "")
-}
-
 func backoffLimitSentence(a *Answer) []string {
 	one := ""
 	if a.Mostly == nil {
@@ -111,13 +112,13 @@ func backoffLimitSentence(a *Answer) []string {
 // backoffLimitText explains that the Job failed by its backoffLimit; a single failure without a retry is introduced by one.
 // The limit may have been lower than it is now.
 func backoffLimitText(e *explain.End, one string) string {
-	failed, limit := e.Counted, limitOf(e)
+	failed, limit, together := e.Counted, limitOf(e), ""
 	pods := wording.Plural(failed, "pod failed", "pods failed")
 	switch {
 	case e.OnlyIndex != nil:
 		pods = fmt.Sprintf("%s of index %d failed", wording.Plural(failed, "pod", "pods"), *e.OnlyIndex)
 	case e.AtOnce > 0:
-		pods = fmt.Sprintf("%s (parallelism %d)", pods, e.AtOnce)
+		pods, together = fmt.Sprintf("%s (parallelism %d)", pods, e.AtOnce), " in all"
 	}
 	switch {
 	case failed <= limit:
@@ -127,7 +128,7 @@ func backoffLimitText(e *explain.End, one string) string {
 	case limit == 0:
 		return pods + ", and backoffLimit 0 allows no retries"
 	}
-	return fmt.Sprintf("%s, and backoffLimit %d allows %s", pods, limit, wording.Plural(limit, "retry", "retries"))
+	return fmt.Sprintf("%s, and backoffLimit %d allows %s", pods, limit, wording.Plural(limit, "retry", "retries")+together)
 }
 
 // backoffLimitEvidence returns the backoffLimit and the number of failed pods. If restarts count, it adds their number,
@@ -168,11 +169,8 @@ func restartsHeadline(e *explain.End) (clauses []string) {
 	if !r.Exact {
 		often = "at least " + often
 	}
-	text := fmt.Sprintf("%s restarted %s, and backoffLimit %d allows no more", who, often, limit)
-	if limit == 0 {
-		text = fmt.Sprintf("%s restarted %s, and backoffLimit 0 allows no retries", who, often)
-	}
-	clauses = append(clauses, text)
+	allowed := map[bool]string{false: "no more", true: "no retries"}[limit == 0]
+	clauses = append(clauses, fmt.Sprintf("%s restarted %s, and backoffLimit %d allows %s", who, often, limit, allowed))
 	if len(r.Later) > 0 {
 		clauses = append(clauses, NeverStartedText(r.Later))
 	}
@@ -184,10 +182,7 @@ func restartsHeadline(e *explain.End) (clauses []string) {
 
 // lastExit returns how a container ended before its last restart, and why or what it waited for, as clauses of at most so many characters.
 func lastExit(r *explain.Restarts, most int) []string {
-	kind, last, quote := "container ", cause.ExitText(r.Exit.ExitCode, r.Exit.Reason), meant(r.Error, r.Message)
-	if r.Init {
-		kind = "init container "
-	}
+	kind, last, quote := map[bool]string{false: "container ", true: "init container "}[r.Init], cause.ExitText(r.Exit.ExitCode, r.Exit.Reason), meant(r.Error, r.Message)
 	if cause.NeverRan(r.Exit.Reason) && r.Error != nil { // The error says more than the reason.
 		last = "could not be started"
 	}
@@ -256,14 +251,6 @@ func deadlinePassed(e *explain.End) string {
 		return "meanwhile, its activeDeadlineSeconds passed"
 	}
 	return fmt.Sprintf("meanwhile, its activeDeadlineSeconds (%s) passed", wording.Seconds(*e.Limit))
-}
-
-func maxFailedIndexesMechanism(r *explain.Report) string {
-	return maxFailedIndexesText(&r.Verdict.End)
-}
-
-func maxFailedIndexesSentence(a *Answer) []string {
-	return append([]string{maxFailedIndexesText(&a.End)}, mostlyClauses(a.Mostly, "")...)
 }
 
 func maxFailedIndexesText(e *explain.End) string {

@@ -42,8 +42,7 @@ var outcomeStates = map[reconcile.Outcome]string{
 	reconcile.OutcomeComplete: "completed", reconcile.OutcomeSucceeding: "has succeeded",
 }
 
-// summary returns the progress of the Job, with the failures of an open one. For a Job with one completion, the state is sufficient
-// otherwise.
+// summary returns the progress of the Job, with the failures of an open one. For a Job with one completion, the state is sufficient otherwise.
 func summary(a *Answer) string {
 	one, fails := ptr.Deref(a.Completions, 0) == 1, a.Outcome.Fails()
 	switch {
@@ -137,10 +136,7 @@ func UnreadClause(c *explain.Cause) string {
 // UnknownText describes failed pods with an unknown cause, because pods could not be read or no longer exist; others is
 // whether other failures have a known cause.
 func UnknownText(failures int32, unread, others bool) string {
-	other := ""
-	if others {
-		other = "other "
-	}
+	other := map[bool]string{true: "other "}[others]
 	switch {
 	case unread:
 		return wording.Plural(failures, other+"pod", other+"pods") + " failed for an unknown cause: pods could not be read"
@@ -155,10 +151,7 @@ const PodsGone = "their failed pods are gone, and nothing recorded why they fail
 
 // StoppedText describes pods that the Job's controller stopped because of the Job; others is whether other pods failed.
 func StoppedText(pods int32, reason explain.StopReason, outcome reconcile.Outcome, others bool) string {
-	other := ""
-	if others {
-		other = "other "
-	}
+	other := map[bool]string{true: "other "}[others]
 	text := wording.Plural(pods, other+"pod was", other+"pods were") + " stopped "
 	switch {
 	case reason == explain.StoppedSuspended:

@@ -212,6 +212,7 @@ func DeleteOver(r *explain.JobSetReport, whole bool) string {
 const (
 	UpdateDefinition      = "install a version of JobSet whose definition (CRD) and controller know the field, and create the JobSet again; this command prints the field if the definition has it"
 	ResumeJobSet          = "resume it"
+	SetEqualLimit         = "set resources.limits of %s to its request in container %s of replicatedJob %s, and create the JobSet again"
 	AwaitQueue            = "find out why Kueue does not admit it: it resumes the JobSet when queue %s has room; a JobSet that you resume passes by its queue"
 	CheckOtherController  = "check whether controller %s runs, which may create the Jobs in another cluster; with the JobSet controller, there is no managedBy, and it cannot be changed"
 	CheckJobSetController = "check whether the pods of the JobSet controller run, or crash"
@@ -226,8 +227,3 @@ const (
 	FailToRestart         = "the JobSet restarts its Jobs only when one of them fails, and this one replaces its pods: to have each failed pod restart the JobSet, create it with backoffLimit: 0 in that replicatedJob"
 	AllowRestarts         = RecreateJobSet + "; with failurePolicy.maxRestarts, it starts all its Jobs again after a failure"
 )
-
-// SetEqualLimit returns advice on a container whose resource needs a limit.
-func SetEqualLimit(u explain.Unlimited) string {
-	return fmt.Sprintf("set resources.limits of %s to its request in container %s of replicatedJob %s, and create the JobSet again", u.Resource, u.Container, u.ReplicatedJob)
-}

@@ -153,10 +153,8 @@ func neverStartedClauses(p *explain.Problem) []string {
 
 // NoneStartedText describes pods that never started and no longer exist.
 func NoneStartedText(n int32) string {
-	if n == 1 {
-		return "the Job's controller deleted the pod before its main containers started, so they have no logs"
-	}
-	return fmt.Sprintf("the Job's controller deleted the %s before their main containers started, so they have no logs", wording.Count(n, "pods"))
+	pods, their := wording.Form(n, "pod", wording.Count(n, "pods")), wording.Form(n, "its", "their")
+	return fmt.Sprintf("the Job's controller deleted the %s before %s main containers started, so they have no logs", pods, their)
 }
 
 // slowStartText explains why a pod takes long to start.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
@@ -161,8 +162,8 @@ func sourceOf(t *explain.Tool, c explain.Change) string {
 	return "the source of its " + whole(t)
 }
 
-// ChangeSource returns the advice to change the source of a Job that a tool creates; to says what for, or is "".
-func ChangeSource(to string, t *explain.Tool, c explain.Change) string {
+// ChangeSource returns the advice to change the source of a Job that a tool creates, and that may have ended; to says what for, or is "".
+func ChangeSource(to string, t *explain.Tool, c explain.Change, ended bool) string {
 	change := fmt.Sprintf("%schange %s, not this Job", to, sourceOf(t, c))
 	switch again := atInstall(t); {
 	case again != "":
@@ -178,7 +179,15 @@ func ChangeSource(to string, t *explain.Tool, c explain.Change) string {
 	case t.Runs:
 		return fmt.Sprintf("%s: %s creates the Job of its next run with it", change, t.Name)
 	}
+	if ended {
+		return change + "; " + ReplaceEnded(t)
+	}
 	return fmt.Sprintf("%s; delete the Job before %s, as its pod template cannot be changed", change, toolRun(t))
+}
+
+// ReplaceEnded returns the advice to delete a Job that has ended, and that is no hook, before its tool creates it again.
+func ReplaceEnded(t *explain.Tool) string {
+	return fmt.Sprintf("delete the Job before %s: one that has ended neither runs again nor takes another pod template", toolRun(t))
 }
 
 // ChangeCronJobSource returns the advice to change a CronJob where it comes from: an owner, or a tool.
@@ -205,6 +214,11 @@ func ChangeCronJob(o *explain.Owner, t *explain.Tool, c explain.Change, ended, c
 	return text
 }
 
+// RaiseHelmTimeout returns advice on a hook of Helm that took so long that Helm may have given up.
+func RaiseHelmTimeout(t *explain.Tool, took time.Duration) string {
+	return fmt.Sprintf("if Helm has given up, give it a --timeout above %s, and %s", wording.Age(took), runAgain(t))
+}
+
 // SkipHook returns the advice to uninstall a release of Helm without a hook that cannot run, "" for other hooks: Helm removes the release
 // before it runs a post-delete hook.
 func SkipHook(t *explain.Tool) string {
@@ -225,6 +239,8 @@ func RunToolAgain(t *explain.Tool) string {
 		return fixed + fmt.Sprintf("delete this Job: %s creates it again at %s", t.Name, toolRun(t))
 	case t.Runs:
 		return fmt.Sprintf("after fixing the cause, have %s start a new run: it does not wait for a copy of this Job", t.Name)
+	case t.Source != "":
+		return fmt.Sprintf("after fixing the cause, delete this Job, and have %s create it again: it may take no note of a copy", t.Name)
 	case t.Name == explain.ToolHelm && slices.Equal(t.Hooks, []string{"post-delete"}):
 		return "Helm has removed the release all the same, and does not run this hook again: do by hand what it would have done, then delete this Job"
 	case t.Stays:

@@ -66,6 +66,9 @@ type Answer struct {
 	Restart     string
 	TTL         int32
 	SuccessRule *explain.SuccessRule
+	// Gone is the number of pods of a complete Job if none of them exists, and Taken who took pods from it, nil if that is unknown.
+	Gone  int32
+	Taken *explain.Disruptions
 	// IsQueue reports whether the Job had to wait for all pods to end, because it has no completions.
 	IsQueue bool
 	// Rest is the family whose retries run the rest of a failed Job.
@@ -116,8 +119,7 @@ type Matched struct {
 func FillInVerdict(a *Answer) {
 	v := a.Verdict
 	v.State, v.Summary = stateText(a), summary(a)
-	isEmpty := func(clause string) bool { return clause == "" }
-	clauses := slices.DeleteFunc(answer(a), isEmpty)
+	clauses := nonEmpty(answer(a)...)
 	progress := ""
 	if v.Outcome.Fails() && a.Completed > 0 {
 		progress = progressText(&a.Progress)
@@ -145,7 +147,7 @@ func FillInVerdict(a *Answer) {
 	if v.WaitsFor != nil {
 		clauses = append(clauses, "it waits for "+WaitsForText(v.WaitsFor))
 	}
-	v.Clauses = slices.DeleteFunc(clauses, isEmpty)
+	v.Clauses = nonEmpty(clauses...)
 	v.Sentence = sentencesOf(v.Clauses)
 }
 
@@ -165,7 +167,8 @@ func answer(a *Answer) []string {
 		return endSentence(a)
 	case a.Outcome.Succeeds():
 		clauses := append([]string{completeText(a)}, earlierClauses(a)...)
-		a.Notes = nonEmpty(stays[a.Stay], earlierJobText(a), LateJobText(a.Late, a.Due, a.Now))
+		waited := map[bool]string{true: helmWaits + ", so it may have given up before"}[a.HelmGaveUp && a.Stay == ""]
+		a.Notes = nonEmpty(stays[a.Stay], earlierJobText(a), goneText(a), waited, LateJobText(a.Late, a.Due, a.Now))
 		return append(clauses, a.Notes...)
 	case a.RetryOf != "":
 		return []string{"The Job is a retry of " + a.RetryOf + " whose creation was interrupted: it runs nothing, and the next retry replaces it"}
@@ -184,27 +187,23 @@ func answer(a *Answer) []string {
 		clauses = a.withOutput(state, []string{numbers + failedText(a.Failures)})
 	}
 	if a.HelmGaveUp {
-		clauses = append(clauses, helmWaits)
+		clauses = append(clauses, helmWaits+", and the Job goes on after that")
 	}
 	if a.WillFail {
 		clauses = append(clauses, fmt.Sprintf("it will eventually fail, because %s failed", wording.Plural(a.Failed, "index has", "indexes have")))
 	}
 	if b := a.IndexBackoff; b != nil {
-		retried := "may be retried"
-		if b.Certain {
-			retried = "is retried"
-		}
+		retried := map[bool]string{false: "may be retried", true: "is retried"}[b.Certain]
 		clauses = append(clauses, fmt.Sprintf("%s in back-off, the first %s in %s", wording.Plural(b.Indexes, "index is", "indexes are"), retried, wording.Age(b.Left)))
 	}
 	var running []string
 	if len(clauses) == 1 && a.Beside == nil {
 		running = notes(a)
 	}
-	late := ""
+	a.Notes = append(nonEmpty(earlierJobText(a)), running...)
 	if len(running) == 0 { // How long it runs matters more than when it should have started.
-		late = LateJobText(a.Late, a.Due, a.Now)
+		a.Notes = append(a.Notes, nonEmpty(LateJobText(a.Late, a.Due, a.Now))...)
 	}
-	a.Notes = append(nonEmpty(earlierJobText(a), late), running...)
 	clauses = append(clauses, a.Notes...)
 	return withBeside(a, clauses)
 }
@@ -284,10 +283,7 @@ func earlierJobText(a *Answer) string {
 	if a.Earlier == nil {
 		return ""
 	}
-	ended := "completed"
-	if a.Earlier.Failed {
-		ended = "failed"
-	}
+	ended := map[bool]string{false: "completed", true: "failed"}[a.Earlier.Failed]
 	if a.Restart != "" {
 		return fmt.Sprintf("an earlier Job of this name %s %s ago, and its JobSet started over (restart %s)", ended, wording.Age(a.Now.Sub(a.Earlier.Ended.Time)), a.Restart)
 	}
@@ -300,7 +296,7 @@ func nonEmpty(all ...string) []string {
 }
 
 // helmWaits says why Helm may have reported that a hook failed, although it runs.
-const helmWaits = "Helm waits 5m for a hook unless its --timeout is longer, and the Job goes on after that"
+const helmWaits = "Helm waits 5m for a hook unless its --timeout is longer"
 
 // inBackoff reports whether no pod runs until the back-off of the Job ends.
 func (a *Answer) inBackoff() bool { return a.Backoff != nil && a.Active == 0 }

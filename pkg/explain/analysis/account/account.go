@@ -23,8 +23,7 @@ type Accounting struct {
 	// pods that were deleted while they ran, by the Job's controller or by others; FromCondition, the failure that the
 	// Job's condition names; Unexplained, failures without a known cause.
 	FromPods, FromEvents, Stopped, FromCondition, Unexplained int32
-	// CountedStopped is the number of pods, in all parts, that the Job's own controller deleted: they have no cause of
-	// their own.
+	// CountedStopped is the number of pods, in all parts, that the Job's own controller deleted: they have no cause of their own.
 	CountedStopped int32
 	// Causes are the failures by cause, the most frequent first and consequences of the end of the Job last. They include
 	// failures that a rule ignores, and failures that the status does not count yet.
@@ -98,8 +97,7 @@ func (a *Accounting) explainStopped(part *int32, n int32, stopped bool) int32 {
 // CountedOwn returns how many failures the status counts, without the pods that the Job's controller stopped.
 func (a *Accounting) CountedOwn() int32 { return a.Counted - a.CountedStopped }
 
-// Exceeding returns how many failures exceeded the backoffLimit, without the pods that were stopped afterwards if the
-// others suffice.
+// Exceeding returns how many failures exceeded the backoffLimit, without the pods that were stopped afterwards if the others suffice.
 func (a *Accounting) Exceeding(limit int32) int32 {
 	if own := a.CountedOwn(); own > limit {
 		return own

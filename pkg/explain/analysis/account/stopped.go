@@ -77,8 +77,7 @@ func conditionCause(in *facts.Facts) explain.Cause {
 	return c
 }
 
-// stoppedCause returns the cause of pods that were deleted while they ran, by the Job's controller if there is a reason,
-// else by others.
+// stoppedCause returns the cause of pods that were deleted while they ran, by the Job's controller if there is a reason, else by others.
 func stoppedCause(reason explain.StopReason) explain.Cause {
 	c := failures.CauseOf(&cause.Cause{Failure: cause.Failure{DeletedRunning: true}, Rule: failurepolicy.NoRule}, "")
 	c.Stopped, c.Consequence = reason, reason == explain.StoppedAtDeadline || reason == explain.StoppedAtEnd

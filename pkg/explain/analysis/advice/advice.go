@@ -1,5 +1,4 @@
-// Package advice recommends what to do about the failures and the problems of a Job, with commands that can be run as they
-// are.
+// Package advice recommends what to do about the failures and the problems of a Job, with commands that can be run as they are.
 package advice
 
 import (

@@ -106,7 +106,8 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		out = onServers(in, facts.ServersOf(in, c.Name))
 	}
 	if len(f.AfterSuccess(in)) > 0 {
-		return append(advise(exitCleanly(c.Name), ""), readLog(in, f.Pod, c)...)
+		flag := map[string]string{"cloud-sql-proxy": " (--exit-zero-on-sigterm)"}[c.Name]
+		return append(advise(fmt.Sprintf(words.ExitCleanly, c.Name, flag), ""), readLog(in, f.Pod, c)...)
 	}
 	if killed := f.OutOfMemory(); isBeside(killed, c) {
 		out = onMemory(in, killed)
@@ -118,7 +119,8 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		if f.IsUnexplained(in) {
 			text = words.DebugSilent
 		}
-		out = append(append(out, onSidecars(in, f.Pod.Name)...), debugCopy(in, f.Pod, c, text))
+		command := kubectl(in.Job, "debug %[1]s -it --copy-to=%[1]s-debug --container=%[2]s", shellWord(f.Pod.Name), shellWord(c.Name)) + explain.InShell
+		out = append(append(out, onSidecars(in, f.Pod.Name)...), explain.Advice{Kind: explain.AdviceDebug, Text: text, Command: command})
 	}
 	return out
 }
@@ -171,18 +173,6 @@ func onSidecars(in *facts.Facts, pod string) (out []explain.Advice) {
 	return out
 }
 
-// exitCleanly returns advice on a container that was stopped after the work of its pod was done.
-func exitCleanly(name string) string {
-	flag := map[string]string{"cloud-sql-proxy": " (--exit-zero-on-sigterm)"}[name]
-	return fmt.Sprintf(words.ExitCleanly, name, flag)
-}
-
-// debugCopy returns the advice to start a copy of the pod with a shell instead of the command of the container.
-func debugCopy(in *facts.Facts, pod *input.Pod, c *input.Container, text string) explain.Advice {
-	command := fmt.Sprintf("debug %[1]s -it --copy-to=%[1]s-debug --container=%[2]s", shellWord(pod.Name), shellWord(c.Name))
-	return explain.Advice{Kind: explain.AdviceDebug, Text: text, Command: kubectl(in.Job, "%s", command) + explain.InShell}
-}
-
 // onMemory returns advice on several containers that ran out of memory.
 func onMemory(in *facts.Facts, killed []*input.Container) (out []explain.Advice) {
 	var limits []string
@@ -226,16 +216,13 @@ func AddCommands(in *facts.Facts, failed *failures.Failures, causes []explain.Ca
 
 // onGonePods returns advice for a Job whose failed pods no longer exist.
 func onGonePods(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Advice {
-	byOthers := func(c explain.Cause) bool {
-		return !c.Consequence && c.Stopped == "" && c.Failure != nil && c.Failure.IsDeletion()
-	}
 	ended := lists.First(v.Accounting.Causes, func(c *explain.Cause) bool { return !c.Consequence && c.Ending != nil })
 	switch {
 	case failed.Restarts.FailedJob:
 		return onRestarts(in, &failed.Restarts)
 	case ended != nil:
 		return onGoneEnding(in, ended)
-	case slices.ContainsFunc(v.Accounting.Causes, byOthers):
+	case slices.ContainsFunc(v.Accounting.Causes, isDeletion):
 		if !in.Finished() {
 			return advise(words.StopJob, "")
 		}
@@ -271,7 +258,7 @@ func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Ad
 		if slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.OfSource || a.Elsewhere && !ofTemplate }) || isElsewhere(in, failed.Example) {
 			return nil
 		}
-		if ofTemplate {
+		if ofTemplate || slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.Recreates && a.Change != "" }) {
 			return changeSource(in, "", advised)
 		}
 		return changeSource(in, words.ToChange, nil)
@@ -359,34 +346,63 @@ func onNeverStarted(in *facts.Facts, failed *failures.Failures, v *Values, p *ex
 	return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(failed.NeverStarted.Pod)))
 }
 
-// neverBegan reports whether some indexes never had a pod when the pods of others had used up the backoffLimit.
-func neverBegan(in *facts.Facts) bool {
+// sharesLimit reports whether failures of some indexes, which the backoffLimit counts together, stopped others or kept them from beginning.
+func sharesLimit(in *facts.Facts, v *Values) bool {
+	o := in.ManagingOwner()
+	isOfSet := o != nil && o.Kind == "JobSet" && jobspec.BackoffLimit(in.Spec) == 0 // The first failure restarts all Jobs.
+	if !in.Indexed() || in.PerIndex() || !takesFailurePolicy(in) || isOfSet {
+		return false
+	}
 	begun := map[int32]bool{}
 	for _, p := range in.Pods {
 		if p.Phase != corev1.PodSucceeded {
 			begun[p.Index] = true
 		}
 	}
-	return len(begun) > 0 && in.Decision.Failing() && int32(len(begun)) < ptr.Deref(in.Spec.Completions, 1)-in.Job.Status.Succeeded
+	return slices.ContainsFunc(v.Accounting.Causes, func(c explain.Cause) bool { return c.IsStopped() }) ||
+		len(begun) > 0 && in.Decision.Failing() && int32(len(begun)) < ptr.Deref(in.Spec.Completions, 1)-in.Job.Status.Succeeded
+}
+
+// endedByOthers returns how the pod ended, if others deleted it or its node rejected it, and another may not be; otherwise "".
+func endedByOthers(f *failures.Failure, v *Values) string {
+	switch {
+	case f == nil && slices.ContainsFunc(v.Accounting.Causes, isDeletion):
+		return "deleted"
+	case f != nil && f.NeverRan() && f.Ending().MayFitElsewhere():
+		return "rejected"
+	}
+	return ""
 }
 
 // onBackoffLimit returns advice on a Job that used up its backoffLimit.
 func onBackoffLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Advice {
-	stopped := slices.ContainsFunc(v.Accounting.Causes, func(c explain.Cause) bool { return c.IsStopped() })
-	switch {
-	case (stopped || neverBegan(in)) && in.Indexed() && !in.PerIndex() && takesFailurePolicy(in):
+	limit := jobspec.BackoffLimit(in.Spec)
+	switch how := endedByOthers(failed.Example, v); {
+	case sharesLimit(in, v):
 		return proposeFix(in, words.LimitEachIndex, nil)
 	case in.Job.Status.Succeeded > 0 && !in.Indexed() && ptr.Deref(in.Spec.Completions, 1) > 1:
-		return advise(fmt.Sprintf(words.RaiseBackoffLimit, jobspec.BackoffLimit(in.Spec)), "")
+		return advise(fmt.Sprintf(words.RaiseBackoffLimit, limit), "")
+	case limit == 0 && how != "":
+		return toRetries(fmt.Sprintf(words.AllowRetries, how, limit))
 	case failed.Example == nil:
 	case mayBeLate(in, failed.Example.KnownError(in)):
-		out := advise(fmt.Sprintf(words.MoreRetries, jobspec.BackoffLimit(in.Spec)), "")
-		out[0].Change = explain.ToRetries
-		return out
+		return toRetries(fmt.Sprintf(words.MoreRetries, limit))
 	case retriesInVain(in, failed.Example):
 		return propose(in, words.FailAtOnce, failingAtOnce(in, failed.Example))
 	}
 	return nil
+}
+
+// isDeletion reports whether others than the Job's controller deleted the pods, for an unknown reason.
+func isDeletion(c explain.Cause) bool {
+	return !c.Consequence && c.Stopped == "" && c.Ending == nil && c.Failure != nil && c.Failure.IsDeletion()
+}
+
+// toRetries returns advice to allow more retries.
+func toRetries(text string) []explain.Advice {
+	out := advise(text, "")
+	out[0].Change = explain.ToRetries
+	return out
 }
 
 // onDeadline returns advice on a Job that passed its deadline.
@@ -408,16 +424,20 @@ func onDeadline(in *facts.Facts, end *explain.End) []explain.Advice {
 	if n := ptr.Deref(in.Spec.Completions, 1); n > 1 && jobspec.Parallelism(in.Spec) < n {
 		text += words.OrMorePods
 	}
-	out := append(proposeFix(in, text, longer), changeSource(in, "", nil)...)
+	out := proposeFix(in, text, longer)
+	if skip := words.SkipHook(facts.ToolOf(in.Job)); skip != "" { // The advice is for later installations.
+		out[0].OfSource, out = true, append(out, advise(skip, "")...)
+	} else {
+		out = append(out, changeSource(in, "", out)...)
+	}
 	if in.PodsRead && len(in.Pods) == 0 {
 		out = append(out, advise(words.FollowNextLog, "")...)
 	}
 	return out
 }
 
-// retriesInVain reports whether a rule could have failed the Job at once, for the exit code of a container that ended by
-// itself, with a code that suggests a single cause: 1 stands for any error, and preempted or evicted pods end with codes of
-// signals, too.
+// retriesInVain reports whether a rule could have failed the Job at once, for the exit code of a container that ended by itself, with a code
+// that suggests a single cause: 1 stands for any error, and preempted or evicted pods end with codes of signals, too.
 func retriesInVain(in *facts.Facts, f *failures.Failure) bool {
 	const signals = 128
 	c := f.Container()

@@ -24,6 +24,9 @@ func TestDisruptionThatTheNextPodsMeetIsNotIgnored(t *testing.T) {
 	}
 	gone := pinned()
 	gone.Events = []input.Event{explaintest.AboutPod("a", "Normal", "taint-eviction-controller", "TaintManagerEviction", "Marking for deletion Pod ns/a")}
+	full := explaintest.WithStatus("OutOfcpu", "Node didn't have enough resource: cpu", "", "", func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
+	deleted := explaintest.FailedOnce()
+	deleted.Events = []input.Event{explaintest.FailedEvent(explaintest.DeletedPod, "a", 1, time.Minute)}
 	for name, tc := range map[string]struct {
 		f               input.Input
 		advice, command string
@@ -31,6 +34,8 @@ func TestDisruptionThatTheNextPodsMeetIsNotIgnored(t *testing.T) {
 		"a taint of its nodeName": {pinned(explaintest.PodOf("a", tainted)), "a toleration for the NoExecute taints of node etcd-1, or without nodeName", "TAINTS:.spec.taints etcd-1"},
 		"the pod is gone":         {gone, "a toleration for the NoExecute taints of node etcd-1, or without nodeName", "TAINTS:.spec.taints etcd-1"},
 		"several pods":            {explaintest.FailedOnce(explaintest.PodOf("a", tainted), explaintest.PodOf("b", tainted)), "a toleration for the NoExecute taints of the nodes", "TAINTS:.spec.taints"},
+		"rejected by a full node": {explaintest.FailedOnce(explaintest.PodOf("a", full)), "have a rejected pod replaced, recreate the Job with a backoffLimit above 0", ""},
+		"it was deleted":          {deleted, "have a deleted pod replaced, recreate the Job with a backoffLimit above 0", ""},
 		"a drain of its nodeName": {pinned(explaintest.PodOf("a", evicted)), "recreate the Job without nodeName etcd-1", "kubectl describe node etcd-1"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // onToken returns advice on a generated token that is gone: the pod, or the template, names its Secret.
@@ -238,6 +239,8 @@ func onDisrupted(in *facts.Facts, end *meaning.Ending, pods int32) []explain.Adv
 		return advise(fmt.Sprintf(words.Unpin, pinned), "kubectl describe node "+shellWord(pinned))
 	case !in.Finished(): // The policy of this Job cannot be changed.
 		return nil
+	case !takesFailurePolicy(in):
+		return toRetries(fmt.Sprintf(words.AllowRetries, "disrupted", jobspec.BackoffLimit(in.Spec)))
 	}
 	return proposeFix(in, words.IgnoreDisruptions, ignoringDisruptions(in))
 }
@@ -270,7 +273,12 @@ func onDisruption(in *facts.Facts, failed *failures.Failures, f *failures.Failur
 // onSuccess returns advice on the failures of a complete Job: another pod did their work, and a copy would do it again.
 func onSuccess(in *facts.Facts, failed *failures.Failures, v *Values) (out []explain.Advice) {
 	f := failed.Example
+	took, gaveUp := facts.HelmGaveUp(in)
 	switch {
+	case gaveUp && facts.StayOf(in) == "":
+		return advise(words.RaiseHelmTimeout(facts.ToolOf(in.Job), took), "")
+	case in.Job.Status.Failed == 0 && in.PodsRead && len(in.Pods) == 0 && v.Disruptions != nil:
+		return advise(words.KeepOutput, "")
 	case in.Job.Status.Failed == 0 || len(v.Problems) > 0:
 		return nil
 	case f == nil:

@@ -311,12 +311,12 @@ func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advic
 	case p.Suspension.Owner != nil:
 		return advise(words.AskOwner, kubectl(in.Job, "get %s %s", strings.ToLower(shellWord(p.Suspension.Owner.Kind)), shellWord(p.Suspension.Owner.Name)))
 	}
-	text := words.Resume
-	if by := p.Suspension.Manager; by != "" && !strings.HasPrefix(by, "kubectl") && facts.ToolOf(in.Job) == nil {
+	text, t, ran := words.Resume, facts.ToolOf(in.Job), p.Suspension.Stopped+in.Job.Status.Succeeded+in.Job.Status.Failed > 0
+	if by := p.Suspension.Manager; by != "" && !strings.HasPrefix(by, "kubectl") && (t == nil || ran) {
 		text = fmt.Sprintf(words.ResumeAfter, by)
 	}
 	out := advise(text, resume)
-	if t := facts.ToolOf(in.Job); t != nil {
+	if t != nil && !ran { // Otherwise, it was not created suspended.
 		out = append(out, advise(words.KeepRunning(t), "")...)
 	}
 	return out

@@ -45,7 +45,7 @@ func needsRetry(in *facts.Facts, f *explain.Family) bool {
 // toRetry returns advice on running the missing part of a failed Job, or only the missing indexes among those that the report
 // covers.
 func toRetry(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Advice {
-	if t := facts.ToolOf(in.Job); t.IsHook() || t.Keeps() || t != nil && t.Runs { // A copy would not be the Job that the tool waits for.
+	if t := facts.ToolOf(in.Job); t.IsHook() || t.Keeps() || t != nil && (t.Runs || t.Source != "") { // A copy would not be the Job that the tool waits for.
 		return []explain.Advice{{Kind: explain.AdviceRerun, Text: words.RunToolAgain(t)}}
 	}
 	f, last := v.Family, in.Job.Name
@@ -197,9 +197,11 @@ func changeSource(in *facts.Facts, to string, given []explain.Advice) []explain.
 	first := ptr.Deref(lists.First(given, func(a *explain.Advice) bool { return a.Change != "" }), explain.Advice{})
 	c, t, o := first.Change, facts.ToolOf(in.Job), in.ManagingOwner()
 	var out []explain.Advice
-	switch {
+	switch isNamed := slices.ContainsFunc(given, func(a explain.Advice) bool { return a.Recreates }); {
+	case isNamed && in.Finished() && t != nil && t.Source == "" && !t.IsHook(): // The rest has been said.
+		out = advise(words.ReplaceEnded(t), "")
 	case t != nil && (!first.Recreates || t.Settings[c] == ""):
-		out = advise(words.ChangeSource(to, t, c), "")
+		out = advise(words.ChangeSource(to, t, c, in.Finished()), "")
 	case t == nil && o != nil && (!first.Recreates || o.Settings[c] == ""):
 		out = advise(to+words.ChangeOwner(o, c), kubectl(in.Job, "get %s %s -o yaml", strings.ToLower(shellWord(o.Kind)), shellWord(o.Name)))
 	}

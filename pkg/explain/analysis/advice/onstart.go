@@ -51,6 +51,7 @@ func onKueueNode(in *facts.Facts, unfit []meaning.Unfit, reasons []explain.Advic
 	case kueue.Places(in.Job) && full != nil && full.Pinned != "":
 		return append(advise(fmt.Sprintf(words.SeeWhatFills, full.Pinned), podsOfNode+shellWord(full.Pinned)), advise(words.PlaceAgain, kubectl(in.Job, "get workloads.kueue.x-k8s.io"))...)
 	case kueue.Places(in.Job):
+		reasons = slices.DeleteFunc(reasons, func(a explain.Advice) bool { return a.Change == explain.ToTolerations }) // The taint is of the chosen node.
 		return append(advise(meaning.RepairPlace, kubectl(in.Job, "get workloads.kueue.x-k8s.io")), reasons...)
 	case queue != "" && full != nil:
 		return append(reasons, advise(fmt.Sprintf(words.KueueAdmitted, queue), "")...)
@@ -164,19 +165,18 @@ func onGated(in *facts.Facts, v *Values, p *explain.Problem) []explain.Advice {
 // onQueueHold returns advice on a Job that Kueue does not admit: whether waiting helps depends on the reason.
 func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	workload := kubectl(in.Job, "describe %s %s", kueue.Workloads, shellWord(p.Suspension.Hold.Workload))
-	queue := workload
+	h, command, queue, clusterQueue := p.Suspension.Hold, workload, workload, workload
 	if p.Suspension.Queue != "" {
 		queue = kubectl(in.Job, "describe localqueues.%s %s", explain.Kueue, shellWord(p.Suspension.Queue))
+		clusterQueue = fmt.Sprintf("kubectl describe clusterqueues.%s $(%s -o jsonpath='{.spec.clusterQueue}')", explain.Kueue, kubectl(in.Job, "get localqueues.%s %s", explain.Kueue, shellWord(p.Suspension.Queue)))
 	}
-	command, clusterQueue := workload, queue
-	if p.Suspension.Queue != "" {
-		of := kubectl(in.Job, "get localqueues.%s %s", explain.Kueue, shellWord(p.Suspension.Queue)) + " -o jsonpath='{.spec.clusterQueue}'"
-		clusterQueue = fmt.Sprintf("kubectl describe clusterqueues.%s $(%s)", explain.Kueue, of)
+	if h.QueueKind == "ClusterQueue" && h.QueueName != "" {
+		clusterQueue = "kubectl describe clusterqueues." + explain.Kueue + " " + shellWord(h.QueueName)
 	}
-	switch h := p.Suspension.Hold; h.Kind {
+	switch h.Kind {
 	case kueue.NotResumed:
 		command = "kubectl logs deployment/kueue-controller-manager -n kueue-system"
-	case kueue.NotRequeued:
+	case kueue.NotRequeued, kueue.LeftEvicted:
 		command = kubectl(in.Job, "delete %s %s", kueue.Workloads, shellWord(h.Workload))
 	case kueue.QuotaInUse, kueue.BorrowingLimit, kueue.Other:
 		command = clusterQueue
@@ -193,24 +193,13 @@ func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	case kueue.QueueMissing, kueue.QueueGone, kueue.NoQueue:
 		command = kubectl(in.Job, "get localqueues.%s", explain.Kueue)
 	case kueue.QueueStopped, kueue.QueueInactive:
-		command = stoppedCommand(h, queue, clusterQueue)
+		command = map[bool]string{true: clusterQueue, false: queue}[h.QueueKind == "ClusterQueue"]
 	}
-	out := advise(p.Suspension.Hold.Advice(), command)
-	if p.Suspension.Hold.Kind == kueue.Deactivated {
-		out = append(out, advise(words.ActivateWorkload, kubectl(in.Job, `patch %s %s --type merge -p '{"spec":{"active":true}}'`, kueue.Workloads, shellWord(p.Suspension.Hold.Workload)))...)
+	out := advise(h.Advice(), command)
+	if h.Kind == kueue.Deactivated {
+		out = append(out, advise(words.ActivateWorkload, kubectl(in.Job, `patch %s %s --type merge -p '{"spec":{"active":true}}'`, kueue.Workloads, shellWord(h.Workload)))...)
 	}
 	return out
-}
-
-// stoppedCommand returns the command that shows the queue that is stopped: one of these two, unless the ClusterQueue is named.
-func stoppedCommand(h *kueue.Hold, queue, clusterQueue string) string {
-	switch {
-	case h.QueueKind != "ClusterQueue":
-		return queue
-	case h.QueueName == "":
-		return clusterQueue
-	}
-	return "kubectl describe clusterqueues." + explain.Kueue + " " + shellWord(h.QueueName)
 }
 
 const (

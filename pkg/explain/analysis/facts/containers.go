@@ -103,12 +103,6 @@ func (in *Facts) IsSidecar(c *input.Container) bool {
 	return c.Init && t != nil && t.RestartPolicy != nil && *t.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// HasStartupProbe reports whether a container of the Job's template has a startup probe.
-func (in *Facts) HasStartupProbe(container string) bool {
-	c := in.TemplateContainer(container)
-	return c != nil && c.StartupProbe != nil
-}
-
 // RestartedBy returns the field that makes the kubelet restart a container that failed, "" if it is unknown.
 func (in *Facts) RestartedBy(failed *input.Container, sidecar bool) explain.RestartedBy {
 	c := in.TemplateContainer(failed.Name)

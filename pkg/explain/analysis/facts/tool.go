@@ -152,10 +152,19 @@ func IsCreatedAgain(in *Facts) bool {
 // helmTimeout is how long Helm waits for a hook by default.
 const helmTimeout = 5 * time.Minute
 
-// HelmGaveUp reports whether Helm no longer waits for the Job, which is its hook, unless its timeout was raised.
-func HelmGaveUp(in *Facts) bool {
-	t, start := ToolOf(in.Job), in.Job.Status.StartTime
-	return t.IsHook() && t.Name == explain.ToolHelm && start != nil && in.Now.Sub(start.Time) > helmTimeout
+// HelmGaveUp returns how long a Job that is a hook of Helm runs or ran, and whether that is longer than Helm waits by default.
+func HelmGaveUp(in *Facts) (time.Duration, bool) {
+	t, start, end := ToolOf(in.Job), in.Job.Status.StartTime, cmp.Or(in.Job.Status.CompletionTime, &metav1.Time{Time: in.Now})
+	if !t.IsHook() || t.Name != explain.ToolHelm || start == nil {
+		return 0, false
+	}
+	took := end.Sub(start.Time)
+	for _, p := range in.Pods {
+		if !p.StartedAt.IsZero() { // It may be older than the Job, which has adopted it.
+			took = max(took, p.FinishedAt.Sub(p.StartedAt))
+		}
+	}
+	return took, took > helmTimeout
 }
 
 // hookName matches a hook: annotations can hold anything.

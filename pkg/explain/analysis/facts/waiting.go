@@ -20,7 +20,7 @@ func HeldByKueue(in *Facts) (queue string, hold *kueue.Hold) {
 	if in.Workload == nil {
 		return queue, nil
 	}
-	if hold = kueue.HoldOf(in.Workload); hold != nil {
+	if hold = kueue.HoldOf(in.Workload, in.Now); hold != nil {
 		hold.Selector = selectorText(&in.Spec.Template.Spec)
 	}
 	return cmp.Or(queue, in.Workload.Queue), hold

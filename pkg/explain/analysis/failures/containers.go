@@ -232,8 +232,7 @@ func (f *Failure) IsUnexplained(in *facts.Facts) bool {
 // maxSearched is the maximum number of failures of a group to search for errors: a huge Job may have thousands.
 const maxSearched = 10
 
-// knownError returns the error that the latest failures have in common, as far as they report errors; its Subject is "" if
-// it differs.
+// knownError returns the error that the latest failures have in common, as far as they report errors; its Subject is "" if it differs.
 func (g *Group) knownError(in *facts.Facts) *meaning.KnownError {
 	var common *meaning.KnownError
 	for i, f := range g.Failures[:min(len(g.Failures), maxSearched)] {

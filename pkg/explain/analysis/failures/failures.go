@@ -33,8 +33,7 @@ type Failure struct {
 	Kind *Kind
 	// Consequence reports whether the pod was stopped because the Job was ending.
 	Consequence bool
-	// Stopped is why the Job's controller deleted the pod, "" if the pod failed on its own or may have been deleted by
-	// another client.
+	// Stopped is why the Job's controller deleted the pod, "" if the pod failed on its own or may have been deleted by another client.
 	Stopped explain.StopReason
 	// endMessage is the message of the Ending in Kind.
 	endMessage string
@@ -69,8 +68,7 @@ type Failures struct {
 	EventEnds map[string]endings.PodEnd
 	// lastOfIndexes are the last failures of indexes that have failed.
 	lastOfIndexes []*Failure
-	// Examples are failures worth a look, the most informative first. Example is the first of them, nil if it explains
-	// nothing.
+	// Examples are failures worth a look, the most informative first. Example is the first of them, nil if it explains nothing.
 	Examples []*Failure
 	Example  *Failure
 }
@@ -291,8 +289,7 @@ const EventPodFailed = "PodFailed"
 // IsAboutFailures reports whether our controller wrote the event about failed pods.
 func IsAboutFailures(e *input.Event) bool { return e.Reason == EventPodFailed && e.Pod == "" }
 
-// CauseOf returns a cause without its pods; disruption is the reason of the pod's condition DisruptionTarget, "" if it is
-// unknown.
+// CauseOf returns a cause without its pods; disruption is the reason of the pod's condition DisruptionTarget, "" if it is unknown.
 func CauseOf(of *cause.Cause, disruption string) explain.Cause {
 	failure := of.Failure
 	c := explain.Cause{
@@ -314,8 +311,7 @@ func CauseOf(of *cause.Cause, disruption string) explain.Cause {
 	return c
 }
 
-// EndWith sets the end of the pods from outside their containers. It clears the usual meaning of their exit codes, which
-// does not apply then.
+// EndWith sets the end of the pods from outside their containers. It clears the usual meaning of their exit codes, which does not apply then.
 func EndWith(c *explain.Cause, end meaning.Ending, message string) {
 	c.Ending, c.Meaning, c.Message = &end, "", message
 	c.Text = words.EndingText(c)

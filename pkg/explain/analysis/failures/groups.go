@@ -15,8 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// Group is the failures of one cause, the latest first; there is at least one. Consequences of the end of the Job form a
-// group of their own.
+// Group is the failures of one cause, the latest first; there is at least one. Consequences of the end of the Job form a group of their own.
 type Group struct {
 	Kind        *Kind
 	Consequence bool

@@ -15,9 +15,8 @@ import (
 // Restarts are restarts of containers. With restartPolicy OnFailure they count towards the backoffLimit (JOB-16). When they
 // reach it, the controller deletes the pods: these deletions are not causes, but count as failures.
 type Restarts struct {
-	// MayHaveFailedJob reports whether the Job failed by its backoffLimit, and restarts count towards it. FailedJob reports
-	// whether restarts exceeded it: failed pods did not, or not before the outcome was decided, and the pods, or else the
-	// events, show restarts.
+	// MayHaveFailedJob reports whether the Job failed by its backoffLimit, and restarts count towards it. FailedJob reports whether restarts
+	// exceeded it: failed pods did not, or not before the outcome was decided, and the pods, or else the events, show restarts.
 	MayHaveFailedJob, FailedJob bool
 	// Count is the number of restarts in the existing pods that ran when the outcome was decided.
 	Count int32
@@ -47,8 +46,7 @@ func restartsOf(in *facts.Facts, fs *Failures) Restarts {
 	return r
 }
 
-// restartedByProbe returns the probe failure of the container with the most restarts, or, if its pod no longer exists, of
-// any container.
+// restartedByProbe returns the probe failure of the container with the most restarts, or, if its pod no longer exists, of any container.
 func restartedByProbe(in *facts.Facts, r *Restarts) (*meaning.Ending, string) {
 	if r.Container != nil {
 		if !facts.IsStopped(r.Container) {

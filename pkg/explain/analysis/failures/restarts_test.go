@@ -156,7 +156,7 @@ func TestDeletionsFailOnFailureJobsToo(t *testing.T) {
 	// Nothing shows whether restarts led to deletions long before the end.
 	f = explaintest.InputOf(explaintest.RestartingJob(1, 2))
 	f.Events = []input.Event{explaintest.FailedEvent(deletedAfterExit7, "a", 2, 20*time.Minute)}
-	explaintest.WantText(t, explaintest.Report(f), "2 pods failed, and backoffLimit 1 allows 1 retry", findDeleter+" the Job's pods")
+	explaintest.WantText(t, explaintest.Report(f), "2 pods failed (parallelism 2), and backoffLimit 1 allows 1 retry in all", findDeleter+" the Job's pods")
 
 	evicted := func(p *corev1.Pod) {
 		stopped(explaintest.RestartedPod(5, 7, 9*time.Minute), 137, explaintest.Ago(15*time.Minute))(p)
@@ -198,7 +198,7 @@ func TestOneRestartDoesNotHideDrainedNodes(t *testing.T) {
 		want          string
 	}{
 		"drained long before":             {3, 5, []input.Event{known(drained, 4, 30*time.Minute), known(last, 1, 10*time.Minute)}, "5 pods failed (parallelism 2), and backoffLimit 3 allows 3 retries"},
-		"the drained one was restarted":   {2, 3, []input.Event{known(drainedAfterExit7, 3, 10*time.Minute)}, "3 pods failed, and backoffLimit 2 allows 2 retries"},
+		"the drained one was restarted":   {2, 3, []input.Event{known(drainedAfterExit7, 3, 10*time.Minute)}, "3 pods failed (parallelism 2), and backoffLimit 2 allows 2 retries in all"},
 		"drained, but within the limit":   {3, 3, []input.Event{known(drained, 2, 30*time.Minute), known(last, 1, 10*time.Minute)}, "and backoffLimit 3 allows no more"},
 		"deleted by the controller alone": {0, 1, []input.Event{{Reason: "SuccessfulDelete", Message: "Deleted pod: train-x", First: explaintest.Ago(time.Minute).Time}}, "container main was restarted at least 1 time"},
 		"stopped by the controller alone": {1, 3, []input.Event{known(last, 3, 10*time.Minute)}, "container main exited with code 7; it was restarted at least 1 time, and backoffLimit 1 allows no more"},

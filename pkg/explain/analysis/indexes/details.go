@@ -85,8 +85,7 @@ func (d *details) at(index int32) *explain.IndexInfo {
 	return &d.infos[place]
 }
 
-// addFailure adds a failed pod. With backoffLimitPerIndex, each pod carries the number of earlier failures; else they are
-// counted.
+// addFailure adds a failed pod. With backoffLimitPerIndex, each pod carries the number of earlier failures; else they are counted.
 func (d *details) addFailure(f *failures.Failure) {
 	info := d.at(f.Pod.Index)
 	if !d.sets.completed.Contains(f.Pod.Index) { // Otherwise, another pod has succeeded since.
@@ -134,8 +133,7 @@ func (d *details) withoutPods() {
 	}
 }
 
-// sorted returns the indexes by state, then by index, and the number left out. It walks the sorted indexes and the sets in
-// parallel, once.
+// sorted returns the indexes by state, then by index, and the number left out. It walks the sorted indexes and the sets in parallel, once.
 func (d *details) sorted() (list []explain.IndexInfo, omitted int32) {
 	order := make([]uint64, len(d.infos))
 	for i := range d.infos {

@@ -89,8 +89,7 @@ type sets struct {
 	notStarted, retrying, willNotComplete indexset.Set
 }
 
-// setsOf sorts the indexes into sets: an index goes into the first set below that it qualifies for. decisive failed with the
-// Job.
+// setsOf sorts the indexes into sets: an index goes into the first set below that it qualifies for. decisive failed with the Job.
 func setsOf(in *facts.Facts, decisive indexset.Set) sets {
 	var s sets
 	total := ptr.Deref(in.Spec.Completions, 0)

@@ -17,8 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// Identify returns the controller of the Job, and whether it is alive: by the Lease of our controller, else by its work,
-// done or overdue.
+// Identify returns the controller of the Job, and whether it is alive: by the Lease of our controller, else by its work, done or overdue.
 func Identify(in *facts.Facts) explain.Reconciler {
 	r := explain.Reconciler{ManagedBy: ptr.Deref(in.Spec.ManagedBy, "")}
 	r.Ours = in.OurName != "" && r.ManagedBy == in.OurName
@@ -74,8 +73,7 @@ func allSeen(in *facts.Facts) bool {
 // is released by a controller that is alive.
 const handover = 15 * time.Second
 
-// leaseExpired reports whether there is no leader: the leader renews many times per lease duration, and another replica
-// takes over after one.
+// leaseExpired reports whether there is no leader: the leader renews many times per lease duration, and another replica takes over after one.
 func leaseExpired(in *facts.Facts) bool {
 	if in.Lease == nil || in.Lease.Renewed.IsZero() || in.Lease.IsContradicted(in.Now) {
 		return false

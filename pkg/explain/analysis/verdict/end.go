@@ -33,7 +33,7 @@ func endOf(in *facts.Facts, failed *failures.Failures, v *Values) explain.End {
 	case explain.EndedByBackoffLimit:
 		limit := jobspec.BackoffLimit(in.Spec)
 		e.Limit, e.Counted = ptr.To(int64(limit)), v.Accounting.Exceeding(limit)
-		if n := jobspec.Parallelism(in.Spec); e.Counted > limit+1 && n > 1 {
+		if n := jobspec.Parallelism(in.Spec); e.Counted > 1 && n > 1 {
 			e.AtOnce = n
 		}
 		e.OnlyIndex = onlyIndex(in, failed, e.Counted)
@@ -111,7 +111,7 @@ func restartsOf(in *facts.Facts, r *failures.Restarts, limit int32) *explain.Res
 	if c := cmp.Or(r.Container, in.SeenRestart); c != nil {
 		out.Exit = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}
 		out.Message, out.Error = c.Message, facts.EndErrorIn(c)
-		if lines := in.LogOf(podOf(r), c.Name); c.Message == "" && !facts.IsStopped(c) && !cause.NeverRan(c.Reason) {
+		if lines := in.LogOf(ptr.Deref(r.Pod, input.Pod{}).Name, c.Name); c.Message == "" && !facts.IsStopped(c) && !cause.NeverRan(c.Reason) {
 			out.Error = cmp.Or(out.Error, meaning.KnownErrorIn(c.ExitCode, lines...))
 			out.Message, _ = meaning.LastLineOf(c.ExitCode, lines)
 		}
@@ -126,14 +126,6 @@ func restartsOf(in *facts.Facts, r *failures.Restarts, limit int32) *explain.Res
 		out.Message = r.ProbeMessage
 	}
 	return out
-}
-
-// podOf returns the name of the pod with the most restarts, "" if none is known.
-func podOf(r *failures.Restarts) string {
-	if r.Pod == nil {
-		return ""
-	}
-	return r.Pod.Name
 }
 
 // restartedContainer returns the container that was restarted, by the template or by the events; "" if it may be one of several.
@@ -198,8 +190,7 @@ func indexOf(in *facts.Facts, pod string) int32 {
 	return -1
 }
 
-// mostly returns the most frequent cause, among the failures that failed the Job if they are known; nil if there is no known
-// cause.
+// mostly returns the most frequent cause, among the failures that failed the Job if they are known; nil if there is no known cause.
 func mostly(in *facts.Facts, failed *failures.Failures, a *account.Accounting) *words.Mostly {
 	causes := a.Causes
 	if len(failed.Decisive) > 0 {

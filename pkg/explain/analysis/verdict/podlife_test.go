@@ -88,7 +88,7 @@ func TestLimitNamesTheOnlyIndexThatFailedAndTheParallelism(t *testing.T) {
 	r := explaintest.Report(explaintest.InputOf(one, explaintest.PodOf("a", explaintest.OnIndex(2, 1, explaintest.Exits(1, "Error", 20*time.Minute))), explaintest.PodOf("b", explaintest.OnIndex(2, 2, explaintest.Exits(1, "Error", 11*time.Minute)))))
 	explaintest.WantText(t, r, "2 pods of index 2 failed, and backoffLimit 1 allows 1 retry")
 	r = explaintest.Report(explaintest.InputOf(one, explaintest.PodOf("a", explaintest.OnIndex(1, 1, explaintest.Exits(1, "Error", 20*time.Minute))), explaintest.PodOf("b", explaintest.OnIndex(2, 2, explaintest.Exits(1, "Error", 11*time.Minute)))))
-	explaintest.WantText(t, r, "2 pods failed, and backoffLimit 1 allows 1 retry")
+	explaintest.WantText(t, r, "2 pods failed (parallelism 2), and backoffLimit 1 allows 1 retry in all")
 
 	many := failing(func(j *batchv1.Job) {
 		j.Spec.CompletionMode, j.Spec.Parallelism, j.Spec.BackoffLimit = ptr.To(batchv1.NonIndexedCompletion), ptr.To[int32](3), ptr.To[int32](0)

@@ -33,6 +33,7 @@ type Values struct {
 	Blocker      *explain.Problem
 	Family       *explain.Family
 	BackoffLimit *explain.BackoffLimit
+	Disruptions  *explain.Disruptions
 }
 
 // Of returns the verdict.
@@ -83,7 +84,7 @@ func addPresent(in *facts.Facts, failed *failures.Failures, v *Values, a *words.
 			a.InOldest = in.MainContainers()
 		}
 	}
-	a.HelmGaveUp = facts.HelmGaveUp(in)
+	_, a.HelmGaveUp = facts.HelmGaveUp(in)
 	a.Progress.QueueEnds = in.QueueEnds() && a.Failures > 0
 	switch {
 	case retry.IsPending(in.Job):
@@ -174,6 +175,10 @@ func addSuccess(in *facts.Facts, failed *failures.Failures, v *Values, a *words.
 	a.IsQueue = !in.Indexed() && in.Spec.Completions == nil
 	if in.Decision.Outcome == reconcile.OutcomeComplete {
 		a.Seconds, a.Stay = v.DurationSeconds, facts.StayOf(in)
+		_, a.HelmGaveUp = facts.HelmGaveUp(in)
+		if in.PodsRead && len(in.Pods) == 0 && in.Job.DeletionTimestamp == nil {
+			a.Gone, a.Taken = v.Completed, v.Disruptions
+		}
 	}
 	if a.EndedBy == explain.EndedBySuccessPolicy {
 		a.SuccessRule = v.Success.MetRule()

@@ -100,3 +100,13 @@ func TestFailedJobNamesWhatSucceeded(t *testing.T) {
 		t.Errorf("%s, why %s", explaintest.Verdict(r), r.Verdict.Why)
 	}
 }
+
+// Requirements: CLI-04
+func TestCompleteJobWithoutPodsNamesWhoTookThem(t *testing.T) {
+	f := explaintest.InputOf(explaintest.CompleteJob(func(j *batchv1.Job) { j.Spec.Completions = ptr.To[int32](1) }))
+	explaintest.WantText(t, explaintest.Report(f), "its pod is gone, and its log with it")
+	f.Events = []input.Event{explaintest.AboutPod("a", "Normal", "cluster-autoscaler", "ScaleDown", "deleting pod for node scale down")}
+	explaintest.WantText(t, explaintest.Report(f), "its pod is gone, and its log with it (1 pod evicted by the cluster autoscaler)", "collect them outside of the pods")
+	f.Job.Annotations, f.Job.Status.StartTime = map[string]string{"helm.sh/hook": "pre-upgrade"}, ptr.To(explaintest.Ago(4*time.Hour))
+	explaintest.WantText(t, explaintest.Report(f), "so it may have given up before", "give it a --timeout above")
+}

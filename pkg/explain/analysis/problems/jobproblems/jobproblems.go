@@ -105,7 +105,7 @@ func Suspended(in *facts.Facts) []explain.Problem {
 	by, _ := facts.SuspendedBy(in.Job)
 	_, p.Suspension.Raising = in.Job.Annotations[retry.RaiseAnnotation]
 	switch {
-	case kueue.Manages(in.Job) || kueue.Suspended(by) && in.ManagingOwner() == nil || in.Workload != nil && kueue.HoldOf(in.Workload) != nil:
+	case kueue.Manages(in.Job) || kueue.Suspended(by) && in.ManagingOwner() == nil || kueue.HoldOf(in.Workload, in.Now) != nil:
 		heldByKueue(in, &p)
 	case in.ManagingOwner() != nil:
 		p.Suspension.Owner = in.ManagingOwner()

@@ -77,7 +77,7 @@ func killedAfter(in *facts.Facts, p *input.Pod, ended time.Time) *input.Member {
 
 // seemsToServe reports whether a container most likely has no work of its own: a well-known one, or one whose probe ends it.
 func seemsToServe(in *facts.Facts, p *input.Pod, m *input.Member) bool {
-	if in.OnlyServes(m.Name) || words.IsHelper(m.Name) {
+	if in.OnlyServes(m.Name) || words.KeepOut(m.Name) != "" {
 		return true
 	}
 	probed, _ := endings.RestartedByProbe(in.Events, p.Name, m.Name)
@@ -186,7 +186,7 @@ func beforeMain(in *facts.Facts, pod *input.Pod) *explain.Problem {
 	late := isLate(in, pod, m)
 	switch {
 	case m.Sidecar && (failing || late):
-		p.Kind, p.Role.Probed = explain.ProblemSidecarNotStarted, in.HasStartupProbe(m.Name)
+		p.Kind, p.Role.Probed = explain.ProblemSidecarNotStarted, ptr.Deref(in.TemplateContainer(m.Name), corev1.Container{}).StartupProbe != nil
 		p.Run.ProbeMessage = endings.LastOfProbe(in.Events, pod.Name, "startup")
 	case failing:
 		p.Kind, p.Run.RestartedBy, p.MayContinue = explain.ProblemCrashLoop, in.RestartedBy(&m.Container, false), !p.Run.Uncounted
