@@ -43,17 +43,14 @@ func FinalizerOwner(finalizer string) string {
 	return ""
 }
 
-// ofGarbageCollector reports whether the garbage collector removes the finalizer.
-func ofGarbageCollector(finalizer string) bool {
-	return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
-}
-
 // waitedLong is the usual upper limit of a deletion's duration.
 const waitedLong = time.Minute
 
 // deletingText describes the deletion of the Job and the objects that it waits for.
 func deletingText(p *explain.Problem, now time.Time) string {
-	others := slices.DeleteFunc(slices.Clone(p.Deletion.Finalizers), ofGarbageCollector)
+	others := slices.DeleteFunc(slices.Clone(p.Deletion.Finalizers), func(f string) bool {
+		return f == metav1.FinalizerDeleteDependents || f == metav1.FinalizerOrphanDependents
+	})
 	foreground := slices.Contains(p.Deletion.Finalizers, metav1.FinalizerDeleteDependents)
 	waits := "waits"
 	if !p.Since.IsZero() && now.Sub(p.Since.Time) >= waitedLong {

@@ -34,7 +34,7 @@ const deadlineExceeded = "deadline exceeded"
 // ends are the words for each way in which Jobs end.
 var ends = map[explain.EndedBy]endWords{
 	explain.EndedByBackoffLimit: {
-		column: "backoffLimit exceeded", mechanism: backoffLimitMechanism, sentence: backoffLimitSentence, evidence: backoffLimitEvidence,
+		column: "backoffLimit exceeded", mechanism: func(r *explain.Report) string { return backoffLimitText(&r.Verdict.End, "") }, sentence: backoffLimitSentence, evidence: backoffLimitEvidence,
 	},
 	explain.EndedByRestarts: {headline: restartsHeadline, evidence: backoffLimitEvidence},
 	explain.EndedByDeadline: {column: deadlineExceeded, headline: deadlineHeadline, evidence: deadlineEvidence},
@@ -42,12 +42,17 @@ var ends = map[explain.EndedBy]endWords{
 		headline: neverStartedHeadline, mechanism: func(r *explain.Report) string { return deadlinePassed(&r.Verdict.End) },
 		sentence: func(a *Answer) []string { return append(neverStartedHeadline(&a.End), deadlinePassed(&a.End)) }, evidence: deadlineEvidence,
 	},
-	explain.EndedByMaxFailedIndexes: {mechanism: maxFailedIndexesMechanism, sentence: maxFailedIndexesSentence, evidence: maxFailedIndexesEvidence},
-	explain.EndedByFailedIndexes:    {mechanism: perIndexMechanism, sentence: failedIndexesSentence, evidence: failedIndexesEvidence},
-	explain.EndedByRule:             {mechanism: ruleMechanism, sentence: ruleSentence},
-	explain.EndedByOther:            {headline: otherHeadline},
-	explain.EndedBySuccessPolicy:    {mechanism: successRuleEvidence, evidence: successRuleEvidence},
-	explain.EndedByCompletions:      {evidence: completionsEvidence},
+	explain.EndedByMaxFailedIndexes: {
+		mechanism: func(r *explain.Report) string { return maxFailedIndexesText(&r.Verdict.End) }, evidence: maxFailedIndexesEvidence,
+		sentence: func(a *Answer) []string {
+			return append([]string{maxFailedIndexesText(&a.End)}, mostlyClauses(a.Mostly, "")...)
+		},
+	},
+	explain.EndedByFailedIndexes: {mechanism: perIndexMechanism, sentence: failedIndexesSentence, evidence: failedIndexesEvidence},
+	explain.EndedByRule:          {mechanism: ruleMechanism, sentence: ruleSentence},
+	explain.EndedByOther:         {headline: otherHeadline},
+	explain.EndedBySuccessPolicy: {mechanism: successRuleEvidence, evidence: successRuleEvidence},
+	explain.EndedByCompletions:   {evidence: completionsEvidence},
 }
 
 // EndBriefly returns the limit that failed a Job in two words, "" if it has none.
@@ -95,10 +100,6 @@ func endSentence(a *Answer) []string {
 }
 
 func limitOf(e *explain.End) int32 { return int32(ptr.Deref(e.Limit, 0)) }
-
-func backoffLimitMechanism(r *explain.Report) string {
-	return backoffLimitText(&r.Verdict.End, "")
-}
 
 func backoffLimitSentence(a *Answer) []string {
 	one := ""
@@ -256,14 +257,6 @@ func deadlinePassed(e *explain.End) string {
 		return "meanwhile, its activeDeadlineSeconds passed"
 	}
 	return fmt.Sprintf("meanwhile, its activeDeadlineSeconds (%s) passed", wording.Seconds(*e.Limit))
-}
-
-func maxFailedIndexesMechanism(r *explain.Report) string {
-	return maxFailedIndexesText(&r.Verdict.End)
-}
-
-func maxFailedIndexesSentence(a *Answer) []string {
-	return append([]string{maxFailedIndexesText(&a.End)}, mostlyClauses(a.Mostly, "")...)
 }
 
 func maxFailedIndexesText(e *explain.End) string {

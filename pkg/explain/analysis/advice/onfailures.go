@@ -39,6 +39,9 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	if c := f.Speaking(in); c != nil {
 		out = append(out, onContainer(in, f, c)...)
 	}
+	if slices.ContainsFunc(v.Problems, fitsNowhere) { // A copy of the pod would wait, too.
+		out = slices.DeleteFunc(out, func(a explain.Advice) bool { return a.Kind == explain.AdviceDebug })
+	}
 	if v.IgnoredFailures > 1 && f.Ignored() && !in.Finished() && in.Spec.ActiveDeadlineSeconds == nil { // Only a success can end the Job.
 		out = append(out, advise(words.EndIgnoredFailures, "")...)
 	}
@@ -51,6 +54,11 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 		out = append(out, adviseLogs(words.ReadAllLogs, logsOfFailed(in.Job))...)
 	}
 	return out
+}
+
+// fitsNowhere reports whether no node takes a pod because of its template.
+func fitsNowhere(p explain.Problem) bool {
+	return p.Blocks && p.Kind == explain.ProblemUnschedulable && !meaning.IsElsewhere(p.Scheduling.Unfit)
 }
 
 // onReplacement returns advice on the fields that say when a failed pod is replaced.
@@ -94,7 +102,7 @@ func onKind(in *facts.Facts, failed *failures.Failures, f *failures.Failure) (ou
 // onContainer returns advice on the end of a container, and the command for its log.
 func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []explain.Advice {
 	if c.NeverStarted() {
-		return advise(startRemedy(in, c, c.Message), "")
+		return onNoStart(in, c, c.Message, "")
 	}
 	var out []explain.Advice
 	// The reason of a disruption already explains why the container stopped.
@@ -106,7 +114,7 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		out = onServers(in, facts.ServersOf(in, c.Name))
 	}
 	if len(f.AfterSuccess(in)) > 0 {
-		return append(advise(exitCleanly(c.Name), ""), readLog(in, f.Pod, c)...)
+		return append(advise(fmt.Sprintf(words.ExitCleanly, c.Name, cleanExits[c.Name]), ""), readLog(in, f.Pod, c)...)
 	}
 	if killed := f.OutOfMemory(); isBeside(killed, c) {
 		out = onMemory(in, killed)
@@ -118,7 +126,8 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		if f.IsUnexplained(in) {
 			text = words.DebugSilent
 		}
-		out = append(append(out, onSidecars(in, f.Pod.Name)...), debugCopy(in, f.Pod, c, text))
+		command := fmt.Sprintf("debug %[1]s -it --copy-to=%[1]s-debug --container=%[2]s", shellWord(f.Pod.Name), shellWord(c.Name))
+		out = append(append(out, onSidecars(in, f.Pod.Name)...), explain.Advice{Kind: explain.AdviceDebug, Text: text, Command: kubectl(in.Job, "%s", command) + explain.InShell})
 	}
 	return out
 }
@@ -171,17 +180,8 @@ func onSidecars(in *facts.Facts, pod string) (out []explain.Advice) {
 	return out
 }
 
-// exitCleanly returns advice on a container that was stopped after the work of its pod was done.
-func exitCleanly(name string) string {
-	flag := map[string]string{"cloud-sql-proxy": " (--exit-zero-on-sigterm)"}[name]
-	return fmt.Sprintf(words.ExitCleanly, name, flag)
-}
-
-// debugCopy returns the advice to start a copy of the pod with a shell instead of the command of the container.
-func debugCopy(in *facts.Facts, pod *input.Pod, c *input.Container, text string) explain.Advice {
-	command := fmt.Sprintf("debug %[1]s -it --copy-to=%[1]s-debug --container=%[2]s", shellWord(pod.Name), shellWord(c.Name))
-	return explain.Advice{Kind: explain.AdviceDebug, Text: text, Command: kubectl(in.Job, "%s", command) + explain.InShell}
-}
+// cleanExits are flags with which a container that is stopped after the work of its pod ends with 0.
+var cleanExits = map[string]string{"cloud-sql-proxy": " (--exit-zero-on-sigterm)"}
 
 // onMemory returns advice on several containers that ran out of memory.
 func onMemory(in *facts.Facts, killed []*input.Container) (out []explain.Advice) {
@@ -286,14 +286,17 @@ func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Ad
 func onCronJob(in *facts.Facts, o *explain.Owner, advised []explain.Advice) []explain.Advice {
 	fix := ptr.Deref(lists.First(advised, func(a *explain.Advice) bool { return a.OfTemplate || a.Elsewhere }), explain.Advice{})
 	named := slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.Recreates }) // It says what to change in the CronJob.
+	advises := slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.Kind == explain.AdviceFix })
 	var out []explain.Advice
+	end := facts.FinishedAt(in.Job)
+	kept := end != nil && in.Now.Sub(end.Time) >= longOver
 	switch {
-	case named, fix.Elsewhere && (!in.Finished() || o.Uncontrolled):
+	case named, !advises, fix.Elsewhere && (!kept || o.Uncontrolled):
 		return nil
 	case fix.Elsewhere:
 		out = advise(words.DeleteKeptJob, kubectl(in.Job, "delete job %s", jobWord(in.Job)))
 	default:
-		out = advise(words.ChangeCronJob(o, facts.ToolIn(in.Job, in.Job.Spec.Template.Labels), fix.Change, in.Finished(), fix.OfTemplate), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+		out = advise(words.ChangeCronJob(o, facts.ToolIn(in.Job, in.Job.Spec.Template.Labels), fix.Change, kept, fix.OfTemplate), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
 	}
 	out[0].OfOwner = true
 	return out
@@ -372,6 +375,10 @@ func neverBegan(in *facts.Facts) bool {
 
 // onBackoffLimit returns advice on a Job that used up its backoffLimit.
 func onBackoffLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Advice {
+	var known *meaning.KnownError
+	if failed.Example != nil {
+		known = failed.Example.KnownError(in)
+	}
 	stopped := slices.ContainsFunc(v.Accounting.Causes, func(c explain.Cause) bool { return c.IsStopped() })
 	switch {
 	case (stopped || neverBegan(in)) && in.Indexed() && !in.PerIndex() && takesFailurePolicy(in):
@@ -379,7 +386,7 @@ func onBackoffLimit(in *facts.Facts, failed *failures.Failures, v *Values) []exp
 	case in.Job.Status.Succeeded > 0 && !in.Indexed() && ptr.Deref(in.Spec.Completions, 1) > 1:
 		return advise(fmt.Sprintf(words.RaiseBackoffLimit, jobspec.BackoffLimit(in.Spec)), "")
 	case failed.Example == nil:
-	case mayBeLate(in, failed.Example.KnownError(in)):
+	case isUnreachable(known) && meaning.MayBeService(known.Subject) && !facts.HostsOf(in).IsWrong(known.Subject): // A Service that was not ready yet.
 		out := advise(fmt.Sprintf(words.MoreRetries, jobspec.BackoffLimit(in.Spec)), "")
 		out[0].Change = explain.ToRetries
 		return out
