@@ -36,8 +36,8 @@ func Shorten(message string, most int) string {
 	}
 	if end := sentence.FindStringIndex(text); end != nil && !opened.MatchString(text[:end[1]]) {
 		first, rest := text[:end[1]-len(". ")], text[end[1]:]
-		if text = first; outcome.MatchString(first) && !hint.MatchString(rest) {
-			return ending(first, Shorten(rest, most), most)
+		if text = first; (outcome.MatchString(first) || why.MatchString(rest)) && !hint.MatchString(rest) {
+			return ending(first, Shorten(strings.TrimPrefix(rest, why.FindString(rest)), most), most)
 		}
 	}
 	return clauses(text, most)
@@ -151,7 +151,7 @@ var (
 	dump = lazyregexp.New(`(?:\[\]|\bmap\[|[*&]|\b[a-z]\w*\.\w)[\w\[\]*.]*\{[^{}]*\}|\{"[^{}]*\}`)
 	// wrapped matches the name of an error in another one, as SQLAlchemy writes it, and what kubectl and Helm write about an object before
 	// its error.
-	wrapped = lazyregexp.New(`\((?:\w+\.)+\w*(?:Error|Exception)\) |unable to build kubernetes objects from (?:\w+ )+manifest: |\[?\bresource mapping not found for name: "[^"]*" namespace: "[^"]*" from "[^"]*": `)
+	wrapped = lazyregexp.New(`\((?:\w+\.)+\w*(?:Error|Exception)\) |unable to build kubernetes objects from (?:\w+ )+manifest: |unable to recognize "[^"]*": |\[?\bresource mapping not found for name: "[^"]*" namespace: "[^"]*" from "[^"]*": `)
 	dumped  = lazyregexp.New(`(?:Invalid value: )?…(?:: |$)`)
 	// invalid matches a field with a value that is not allowed; a long path to it is a group of its own, and so is its name.
 	invalid = lazyregexp.New(`((?:[\w\[\]-]*\.){2,})?(([\w.\[\]-]+): Invalid value: (?:"[^"]*"|[^\s:]+): )`)
@@ -167,7 +167,7 @@ var (
 	named    = lazyregexp.New(`"[^"]+"|\w=\d`)
 	hint     = lazyregexp.New(`^(?i:(?:hint|did|try|use|see|run|please|retry|check)\b)`)
 	// why matches the beginning of a sentence with the cause of the one before it.
-	why = lazyregexp.New(`^(?i:error|reason|cause): `)
+	why = lazyregexp.New(`^(?i:error(?: from \w+)?|reason|cause): `)
 	// between matches a sentence with advice that has another one after it.
 	between = lazyregexp.New(`(\. )(?:(?:Re-?run|Retry|Run|See|Try|Check) (?:the|your|that|whether|with|again|if)|Please) [^.:]*\. `)
 	// occurred matches a clause at the beginning that says nothing.

@@ -153,7 +153,9 @@ func restarts(pod *corev1.PodSpec) bool {
 // HasFailures reports whether the Job's failures are worth a closer look: the status counts some, or may not count them yet,
 // and the Job is not complete.
 func HasFailures(job *batchv1.Job) bool {
-	return (job.Status.Failed > 0 || uncountedFailed(job) > 0 || mayHideFailures(job)) && facts.DecisionOf(job).Outcome != reconcile.OutcomeComplete
+	// An index may be in back-off: its failed pod is counted once it has its next pod, and one of the places for running pods may be its own.
+	mayHide := job.Spec.BackoffLimitPerIndex != nil && job.Status.StartTime != nil && !jobspec.IsSuspended(&job.Spec) && lackingPods(job) > 0
+	return (job.Status.Failed > 0 || uncountedFailed(job) > 0 || mayHide) && facts.DecisionOf(job).Outcome != reconcile.OutcomeComplete
 }
 
 // uncountedFailed returns the number of failed pods that the status has recorded, but not counted yet.
@@ -162,12 +164,6 @@ func uncountedFailed(job *batchv1.Job) int32 {
 		return int32(len(u.Failed))
 	}
 	return 0
-}
-
-// mayHideFailures reports whether an index may be in back-off: its failed pod is counted once it has its next pod, and one
-// of the places for running pods may be its own.
-func mayHideFailures(job *batchv1.Job) bool {
-	return job.Spec.BackoffLimitPerIndex != nil && job.Status.StartTime != nil && !jobspec.IsSuspended(&job.Spec) && lackingPods(job) > 0
 }
 
 // maxWhy is the maximum number of causes that a list shows for a Job.

@@ -2,6 +2,7 @@ package cronjob
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -192,7 +193,11 @@ func onOverlap(r *explain.CronJobReport) (out []explain.Advice) {
 		if out = append(out, onTemplate(r, oldest)...); oldest.Fix == nil && oldest.Logs == nil || oldest.State == explain.OwnedSuspended || oldest.Deleting {
 			return out
 		}
-		return append(out, one(words.DeleteBlocking, remove)...)
+		text := words.DeleteBlocking
+		if r.ActiveDeadlineSeconds == nil && oldest.State != explain.OwnedFailing {
+			text += words.OrEndHanging
+		}
+		return append(out, one(text, remove)...)
 	}
 	return append(onLongRun(r, oldest), patch(r, words.AllowReplacement, `{"spec":{"concurrencyPolicy":"Replace"}}`)...)
 }
@@ -200,15 +205,18 @@ func onOverlap(r *explain.CronJobReport) (out []explain.Advice) {
 // onLongRun returns the advice on a Job that has been running for long, nil for none: to find out what it does, to end it, and to limit the
 // next ones.
 func onLongRun(r *explain.CronJobReport, run *explain.OwnedRun) (out []explain.Advice) {
+	if c := r.DefaultCommand; c != nil && run != nil {
+		out = edit(r, fmt.Sprintf(words.SetCommand, c.Container, c.Image))
+	}
 	switch {
 	case run != nil && run.Logs != nil:
 		text := words.DeleteHanging
 		if r.ConcurrencyPolicy == "Forbid" {
 			text += words.ThenSkipped
 		}
-		out = append([]explain.Advice{*run.Logs}, one(text, kubectl(r, "delete job %s", explain.ShellWord(run.Name)))...)
+		out = append(append(out, *run.Logs), one(text, kubectl(r, "delete job %s", explain.ShellWord(run.Name)))...)
 	case len(r.Active) > 0:
-		out = one(words.CheckOverlappingJob, kubectl(r, "batchjob why %s", explain.ShellWord(r.Active[0])))
+		out = append(out, one(words.CheckOverlappingJob, kubectl(r, "batchjob why %s", explain.ShellWord(r.Active[0])))...)
 	}
 	if r.ActiveDeadlineSeconds == nil {
 		out = append(out, edit(r, words.LimitRunTime)...)
@@ -226,7 +234,7 @@ func onTemplate(r *explain.CronJobReport, run *explain.OwnedRun) (out []explain.
 	if names {
 		out[0].Command, out[0].OfOwner = kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)), true
 	}
-	if run.Logs != nil {
+	if run.Logs != nil && run.Fix == nil { // Otherwise, its end is shown with the cause.
 		out = append(out, *run.Logs)
 	}
 	text := words.CorrectRunTemplate

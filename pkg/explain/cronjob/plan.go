@@ -41,12 +41,6 @@ func (p plan) firstAfter(t time.Time) time.Time {
 	return p.schedule.Next(t)
 }
 
-// hasStartSince reports whether a start has been due since t, long enough ago that no delay explains its absence.
-func (p plan) hasStartSince(t *metav1.Time, now time.Time) bool {
-	due := p.firstAfter(timeOf(t))
-	return !due.IsZero() && now.Sub(due) >= slack
-}
-
 // startsBetween counts the starts from first to end, at most 100.
 func (p plan) startsBetween(first, end time.Time) (n int32) {
 	for t := first; n < 100 && !t.IsZero() && !t.After(end); t = p.firstAfter(t) {

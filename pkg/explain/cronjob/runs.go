@@ -211,8 +211,9 @@ func isStuck(r *explain.CronJobReport, plan plan) bool {
 	if r.Oldest == nil {
 		return false
 	}
+	due := plan.firstAfter(timeOf(r.Oldest.Since))
 	waits := r.Oldest.State == explain.OwnedStalled || r.Oldest.State == explain.OwnedSuspended
-	return waits || r.Oldest.State == explain.OwnedRunning && plan.hasStartSince(r.Oldest.Since, r.ObservedAt.Time)
+	return waits || r.Oldest.State == explain.OwnedRunning && !due.IsZero() && r.ObservedAt.Sub(due) >= slack
 }
 
 // deletedJob matches the message of the event SuccessfulDelete.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
 // EventOf converts an event of either API to the data that explanations use.
@@ -97,7 +98,7 @@ func NodeTrouble(n *corev1.Node) string {
 			trouble = "it does not respond"
 		case c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue:
 			trouble = fmt.Sprintf("it is not ready (%s)", c.Reason)
-		case c.Status == corev1.ConditionTrue && isMaintenance(string(c.Type)):
+		case c.Status == corev1.ConditionTrue && maintained.MatchString(string(c.Type)):
 			maintenance += ", condition " + string(c.Type)
 		}
 	}
@@ -107,8 +108,5 @@ func NodeTrouble(n *corev1.Node) string {
 	return trouble + maintenance
 }
 
-// isMaintenance reports whether a node condition is about maintenance, by its name: there is no standard for them.
-func isMaintenance(condition string) bool {
-	name := strings.ToLower(condition)
-	return strings.Contains(name, "maintenance") || strings.Contains(name, "drain")
-}
+// maintained matches a node condition about maintenance, by its name: there is no standard for them.
+var maintained = lazyregexp.New(`(?i)maintenance|drain`)

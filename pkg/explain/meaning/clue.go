@@ -164,7 +164,7 @@ func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
 			}
 			advice := list[i].advice
 			has := func(key string) bool { return strings.Contains(advice, key) }
-			out := Remedy{Text: wording.Insert(advice, pairs...), Elsewhere: has("{values}") || has("server}"), OfTemplate: has("{image}")}
+			out := Remedy{Text: wording.Insert(advice, pairs...), Elsewhere: has("{values}") || has("server}"), OfTemplate: has("{image}") || has("env of container {container}")}
 			if has("{log of server}") {
 				out.Server = of.host
 			}
@@ -177,7 +177,7 @@ func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
 var (
 	// finding matches the count of what a program found that it looks for, or its score.
 	finding = lazyregexp.New(`(?i)(?:^\W*|\bfound )[1-9]\d* (?:[a-z]+ ){0,2}(?:issues?|problems?)\b(?: (?:found|detected|\(.*\)))?\W*$|\b[1-9]\d* (?:[a-z]+ ){0,2}(?:vulnerabilit(?:y|ies)|violations|(?:policy|rule|lint) violation|findings?|offen[sc]es?|leaks?|misconfigurations?)(?: (?:found|detected|\(.*\)|in \S+(?: files?)?))?\W*$|\bleaks found: \d|(?:^|[^\w ] ?)[1-9]\d* (?:checks?|controls?|rules?|policies) (?:FAIL|failed)|^FAIL - \S+ - |\b(?:FAIL|WARN)-NEW: [1-9]|` +
-		`\bTotal: [1-9]\d* \(\w+: \d|\b(?:discovered|detected|found) (?:(?:new|known|high|critical|[1-9]\d*) ){0,2}(?:vulnerabilities|CVE-\d)|\bfound [1-9]\d* secrets|\bQUALITY GATE STATUS: FAILED|\bcluster score: \d{1,3}\b|^score: \d{1,3} -- [A-F]|\b(?:coverage|score|severity)\b.{0,40}\b(?:above|below|exceeds?|under|over) (?:[a-z]+ ){1,3}threshold\b|\btoo many warnings\b|\bthresholds? on metrics? .* crossed\b`)
+		`\bTotal: [1-9]\d* \(\w+: \d|\b(?:discovered|detected|found) (?:(?:new|known|high|critical|[1-9]\d*) ){0,2}(?:vulnerabilities|CVE-\d)|\bfound [1-9]\d* secrets|\bQUALITY GATE STATUS: FAILED|\bcluster score: \d{1,3}\b|^\W*grade: [B-F]$|^score: \d{1,3} -- [A-F]|\b(?:coverage|score|severity)\b.{0,40}\b(?:above|below|exceeds?|under|over) (?:[a-z]+ ){1,3}threshold\b|\btoo many warnings\b|\bthresholds? on metrics? .* crossed\b`)
 	// limitOption matches an option that says when a program exits with an error because of what it found.
 	limitOption = lazyregexp.New(`(?:^|\s)(--?(?:[a-z]+-)*(?:exit-code|fail-?(?:on|level|under|threshold)|threshold|min-score|max-warnings)(?:[= ]\S+)?)`)
 )
@@ -365,11 +365,13 @@ func namedServer(q *Clue, c *Container) Remedy {
 var (
 	ofTemplate = []ErrorKind{
 		ErrorVariable, ErrorSetting, ErrorUsage, ErrorScript, ErrorReadOnly, ErrorPermission, ErrorOwnership, ErrorSharedMemory, ErrorModuleMissing, ErrorRuntimeVersion,
-		ErrorLibraryVersion, ErrorClientVersion, ErrorHeapSize, ErrorOutOfMemory, ErrorNoCredentials,
+		ErrorLibraryVersion, ErrorClientVersion, ErrorHeapSize, ErrorOutOfMemory, ErrorNoCredentials, ErrorCommandNotFound, ErrorInterpreterMissing, ErrorNotExecutable,
+		ErrorWrongArchitecture, ErrorWorkingDirectory, ErrorOtherRoot, ErrorHostKey, ErrorNoCommand, ErrorUserNotFound, ErrorUserName, ErrorRootUser, ErrorRootAsked, ErrorArguments,
+		ErrorSubPath, ErrorMountOnFile, ErrorMountReadOnly, ErrorMountAtRoot, ErrorPropagation, ErrorSysctl, ErrorCapabilities,
 	}
 	local       = []ErrorKind{ErrorNoSpace, ErrorSharedMemory, ErrorOutOfMemory, ErrorReadOnly, ErrorPermission}
 	ofArguments = []ErrorKind{ErrorFileMissing, ErrorObjectMissing, ErrorNameResolution, ErrorConnectionRefused, ErrorNoConnection, ErrorTimeout, ErrorNoRoute, ErrorCertificate}
-	elsewhere   = []ErrorKind{ErrorEarlierState, ErrorRateLimit, ErrorCollective, ErrorServerRules, ErrorWebhook}
+	elsewhere   = []ErrorKind{ErrorEarlierState, ErrorRateLimit, ErrorCollective, ErrorServerRules, ErrorWebhook, ErrorConnectionRefused, ErrorNoConnection, ErrorTimeout, ErrorNoRoute}
 )
 
 // IsOfTemplate reports whether a change of the pod template resolves the error.
@@ -377,5 +379,7 @@ func (e *KnownError) IsOfTemplate() bool { return e != nil && slices.Contains(of
 
 // IsElsewhere reports whether the cause of the error is most likely not in the pod template.
 func (e *KnownError) IsElsewhere() bool {
-	return e != nil && (slices.Contains(elsewhere, e.Kind) || e.IsOfAPIServer() || e.isPod())
+	isOwn := e != nil && (ownPod.MatchString(e.Subject) || strings.HasSuffix(e.Subject, ofProxy))
+	return e != nil && (slices.Contains(elsewhere, e.Kind) && !isOwn || e.Access.HasRule() || e.IsOfObjects() || e.IsOfAPIServer() || e.isPod() ||
+		e.Kind == ErrorAuthentication && e.Subject == "" || e.Kind == ErrorRefused && unready.MatchString(e.Reason))
 }

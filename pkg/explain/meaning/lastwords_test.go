@@ -104,7 +104,7 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"output of a child":     {[]string{"Thu Apr 22 06:40:27 UTC 2021 INFO: Starting in 'x' mode", `time="2021-04-22T06:41:29Z" level=info msg="stderr=[WARN: option 'y' is not set\n      HINT: set it\nERROR: [039]: no such stanza:\n       *** URI ***:\n]"`}, "ERROR: [039]: no such stanza: *** URI ***:"},
 		"Ansible's command":     {[]string{`fatal: [localhost]: FAILED! => {"changed": true, "msg": "non-zero return code", "rc": 1, "stderr": "error: no matches for kind \"Y\" in version \"x/v1beta1\"", "stdout": ""}`}, `fatal: [localhost]: FAILED: error: no matches for kind "Y" in version "x/v1beta1"`},
 		"capnslog":              {[]string{"2022-09-08 01:33:24.709707 E | cephosd: lost lease", "2022-09-08 01:33:24.709728 I | cephosd: old lsblk can't detect it"}, "cephosd: lost lease"},
-		"klog's F":              {[]string{"F0501 12:00:00.000000       1 leader.go:7] lost lease", "stopping all 3 workers now"}, "lost lease"},
+		"JSend":                 {[]string{`{"data":{"message":"the lease is with y"},"status":"error"}`, "stopping all 3 workers now"}, "the lease is with y"},
 		"TensorFlow":            {[]string{"no port", "2019-01-15 05:49:31.297537: I tensorflow/a/b.cc:964] successful read had no value, so returning zero"}, "no port"},
 		"an exec":               {[]string{`level=info msg="stderr=[]"`, `level=fatal msg="command terminated with exit code 137"`}, "command terminated with exit code 137"},
 		"nothing":               {[]string{"", "+ exit 1", "---"}, ""},

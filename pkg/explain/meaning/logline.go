@@ -321,7 +321,7 @@ func structured(line string) (text, severity string, is bool) {
 		return wording.Join(": ", strings.Trim(text, `"`), telltale(unquoted(m[2]))), severity, true
 	}
 	failure := innermost(cmp.Or(parts["error"], parts["err"]))
-	if severity = cmp.Or(parts["level"], parts["severity"]); severity == "" && failure != "" {
+	if severity = cmp.Or(parts["level"], parts["severity"]); severity == "" && (failure != "" || parts["status"] == "error") { // The latter is of JSend.
 		severity = errorLevels[0]
 	}
 	message := cmp.Or(parts["msg"], parts["message"])
@@ -368,6 +368,9 @@ func innermost(message string) string {
 // fieldNames are other names of fields, as in the Elastic Common Schema.
 var fieldNames = map[string]string{"log.level": "level", "levelname": "level", "lvl": "level", "error.message": "error", "exception.message": "error"}
 
+// nested are the fields whose value may be an object with a message, and the fields that such a message stands for.
+var nested = map[string]string{"err": "err", "error": "error", "data": "message"}
+
 // partsOf returns the texts in an object of JSON. A record in it with a message and a level is from another program, and has its
 // own; an error may be an object, too.
 func partsOf(fields map[string]any) map[string]string {
@@ -392,8 +395,8 @@ func partsOf(fields map[string]any) map[string]string {
 			switch {
 			case message != "" && level != "":
 				inner = map[string]string{"msg": message, "level": level}
-			case message != "" && (name == "err" || name == "error"):
-				parts[name] = message
+			case message != "" && nested[name] != "":
+				parts[nested[name]] = message
 			}
 		}
 	}

@@ -342,7 +342,7 @@ func (e *KnownError) ofPeer(q *Clue, c *Container) (none Remedy) {
 	if found.host == "" || address.MatchString(found.host) || port != "" && known != "" && known != port {
 		return none
 	}
-	return Remedy{Text: found.check(""), Server: found.host}
+	return found.remedy(found.check(""))
 }
 
 // migrates matches the names and commands of programs that create what a database lacks.

@@ -9,11 +9,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// Leftover is an object of the API server: its resource with the API group, as in kubectl, and its name.
+// Leftover is an object of the API server: its resource with the API group, as in kubectl, and its name. Of an object that a Helm release does
+// not own, Adopt is the command that changes this, and Holder the release that owns it, "" for none.
 type Leftover struct {
-	Resource string `json:"resource"`
-	Name     string `json:"name"`
+	Resource      string `json:"resource"`
+	Name          string `json:"name"`
+	Adopt, Holder string `json:"-"`
 }
+
+// ofOthers matches an object that Helm does not take over, and ownership what that object lacks, or has in another value.
+var (
+	ofOthers  = lazyregexp.New(`(\w+) \\*"([\w.:-]+)\\*" in namespace \\*"([\w-]*)\\*" exists and cannot be imported`)
+	ownership = lazyregexp.New(`key \\*"([\w./-]+)\\*":? must (?:be set to|equal) \\*"([\w.-]+)\\*"(?:: current value is \\*"([^"\\]+))?`)
+)
 
 // word returns the object as in kubectl: "secrets/token".
 func (o *Leftover) word() string { return o.Resource + "/" + o.Name }
@@ -33,17 +41,38 @@ func readLeftover(e *KnownError, line string) {
 		name, _, _ := strings.Cut(rest, " ")
 		e.Leftover = Leftover{Resource: resource, Name: strings.Trim(name, `\"`)}
 	}
+	m, labels, annotations := ofOthers.FindStringSubmatch(line), "", ""
+	if m == nil {
+		return
+	}
+	e.Leftover = Leftover{Resource: strings.ToLower(m[1]), Name: m[2]}
+	for _, key := range ownership.FindAllStringSubmatch(line, -1) {
+		if key[1] == "app.kubernetes.io/managed-by" {
+			labels += " " + key[1] + "=" + key[2]
+			continue
+		}
+		annotations += " " + key[1] + "=" + key[2]
+		e.Leftover.Holder = cmp.Or(e.Leftover.Holder, key[3])
+	}
+	where := m[2] + prefixed(" -n ", m[3])
+	e.Leftover.Adopt = wording.Join(" && ", prefixed("kubectl annotate --overwrite "+e.Leftover.Resource+" "+where, annotations), prefixed("kubectl label --overwrite "+e.Leftover.Resource+" "+where, labels))
 }
 
 // leftoverAdvice returns advice on an object of the API server that exists before the program creates it.
 func leftoverAdvice(e *KnownError, _ Container) string {
+	switch o := &e.Leftover; {
+	case o.Holder != "":
+		return "have only one of two Helm releases create it, as it belongs to release " + o.Holder + "; if that no longer needs it, have this release adopt it"
+	case o.Adopt != "":
+		return "have this release adopt it, as it belongs to no Helm release, or delete it if nothing needs it, and Helm creates it again"
+	}
 	return fmt.Sprintf("find out what made %s: its age and labels show whether an earlier run or installation left it; if something uses it, have the program accept that it exists, or use another name; until then, each attempt fails", e.Leftover.word())
 }
 
 // DeleteLeftover returns advice to delete the object that is in the way of the program, "" for other errors.
 func (e *KnownError) DeleteLeftover() string {
 	switch {
-	case e == nil || e.Leftover.Name == "":
+	case e == nil || e.Leftover.Name == "" || e.Leftover.Adopt != "":
 		return ""
 	case e.Leftover.Resource == "namespaces" || strings.HasPrefix(e.Leftover.Resource, "persistentvolume"):
 		return "if nothing needs it or the data that it has, delete it, so that the program can create it"
@@ -56,12 +85,20 @@ var refused = lazyregexp.New(`((?:failed calling (?:admission )?|admission )webh
 
 // readRefused sets the reason of a refusal.
 func readRefused(e *KnownError, line string) {
-	e.Subject = strings.ReplaceAll(e.Subject, `\`, "")
-	e.Reason = strings.ReplaceAll(refused.Group(line), `\`, "")
+	e.Subject = denial.ReplaceAllString(balanced.FindString(strings.ReplaceAll(e.Subject, `\`, "")), "webhook $1: ")
+	e.Reason = balanced.FindString(strings.ReplaceAll(refused.Group(line), `\`, ""))
 	if e.Kind == ErrorWebhook {
 		e.Subject = strings.Replace(e.Subject, ":", ": ", 1)
 	}
 }
+
+var (
+	// denial matches the beginning of the denial of a webhook, and balanced a text up to the end of the brackets that it began in.
+	denial   = lazyregexp.New(`admission webhook "([^"]+)" denied the request: `)
+	balanced = lazyregexp.New(`^(?:[^\[\]]|\[[^\]]*\]?)*`)
+	// unready matches what a webhook says about an object that is not as the request needs it.
+	unready = lazyregexp.New(`(?i)\b(?:not (?:available|ready|found|exist|configured|healthy)|unavailable|does(?:n't| not) exist)\b`)
+)
 
 // WebhookHost returns the server of the webhook that the API server cannot call, "" for other errors.
 func (e *KnownError) WebhookHost() string {
@@ -86,6 +123,11 @@ func (e *KnownError) Refusal() *Refusal {
 	return OfRefusal(reason)
 }
 
+// IsOfPolicy reports whether the API server refuses the request, and an object that is not ready yet is no reason for that.
+func (e *KnownError) IsOfPolicy() bool {
+	return e.Reason != "" && (e.Kind == ErrorWebhook || !e.IsElsewhere())
+}
+
 // refusedAdvice returns advice on an object of the program that the API server refuses: that of the Job's own pods is for their template.
 func refusedAdvice(e *KnownError, c Container) string {
 	r, account := e.Refusal(), c.account()
@@ -98,6 +140,8 @@ func refusedAdvice(e *KnownError, c Container) string {
 	switch {
 	case r.Webhook != nil:
 		return strings.TrimSuffix(r.Webhook.Advice(""), thenRetried)
+	case r.Kind == RefusalWebhook && unready.MatchString(r.Message):
+		return fmt.Sprintf("have ready what webhook %s asks for before this Job: %s", r.By, wording.Quoted(wording.Shorten(r.Message, maxDetail)))
 	case r.Kind == RefusalSCC:
 		return programConstraint(r.constraint(), account, c.Namespace)
 	}

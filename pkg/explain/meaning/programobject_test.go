@@ -10,19 +10,19 @@ import (
 // Requirements: CLI-18
 func TestObjectThatExistsIsRecognized(t *testing.T) {
 	for line, want := range map[string]Leftover{
-		`error: failed to create secret secrets "token" already exists`:                               {"secrets", "token"},
-		`{"error": "clusterroles.rbac.authorization.k8s.io \"a:b\" already exists"}`:                  {"clusterroles.rbac.authorization.k8s.io", "a:b"},
-		`Error from server (AlreadyExists): error when creating "x": jobs.batch "etl" already exists`: {"jobs.batch", "etl"},
+		`error: failed to create secret secrets "token" already exists`:                               {Resource: "secrets", Name: "token"},
+		`{"error": "clusterroles.rbac.authorization.k8s.io \"a:b\" already exists"}`:                  {Resource: "clusterroles.rbac.authorization.k8s.io", Name: "a:b"},
+		`Error from server (AlreadyExists): error when creating "x": jobs.batch "etl" already exists`: {Resource: "jobs.batch", Name: "etl"},
 		`ERROR:  relation "blocks" already exists`:                                                    {},
-		`ERROR:  database "app" already exists`:                                                       {},
-		"bucket already exists: data":                                                                 {},
+		`Error: IngressClass "x" in namespace "" exists and cannot be imported into the current release: invalid ownership metadata; label validation error: missing key "app.kubernetes.io/managed-by": must be set to "Helm"; annotation validation error: key "meta.helm.sh/release-name" must equal "x": current value is "old"`: {Resource: "ingressclass", Name: "x", Holder: "old", Adopt: "kubectl annotate --overwrite ingressclass x meta.helm.sh/release-name=x && kubectl label --overwrite ingressclass x app.kubernetes.io/managed-by=Helm"},
+		"bucket already exists: data": {},
 	} {
 		e := KnownErrorIn(1, line)
-		if e == nil || e.Kind != ErrorEarlierState || e.Leftover != want || (e.DeleteLeftover() == "") != (want.Name == "") {
+		if e == nil || e.Kind != ErrorEarlierState || e.Leftover != want || (e.DeleteLeftover() == "") != (want.Name == "" || want.Adopt != "") {
 			t.Errorf("%s: %+v, want %+v", line, e, want)
 		}
 	}
-	claim := KnownError{Leftover: Leftover{"persistentvolumeclaims", "data"}}
+	claim := KnownError{Leftover: Leftover{Resource: "persistentvolumeclaims", Name: "data"}}
 	assert.Contains(t, claim.DeleteLeftover(), "the data that it has")
 	assert.Contains(t, KnownErrorIn(1, `secrets "token" already exists`).Advice(Container{Name: "main"}), "find out what made secrets/token")
 }

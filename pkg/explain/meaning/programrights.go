@@ -24,7 +24,8 @@ func forbiddenText(subject string) string {
 	case triedTo.MatchString(subject):
 		return subject + ": access denied"
 	}
-	return wording.Join(": ", "it lacks a permission", subject)
+	before, _, isURL := strings.Cut(subject, "://")
+	return wording.Join(map[bool]string{true: " for ", false: ": "}[isURL && !strings.Contains(before, " ")], "it lacks a permission", subject)
 }
 
 // forbiddenAdvice names the Role that the program lacks.
@@ -32,7 +33,7 @@ func forbiddenAdvice(e *KnownError, c Container) string {
 	a := &e.Access
 	who, or, role, where := "user "+a.User, "give the program a kubeconfig of a user who may"+wording.InBrackets(c.fixedMounts()), "a ClusterRole", " in the whole cluster"
 	if a.Account != "" {
-		who, or = "ServiceAccount "+a.Account, "set serviceAccountName to an account that may"
+		who, or = "ServiceAccount "+a.Account, "{recreate} with the serviceAccountName of an account that may"
 	}
 	if a.Account == c.Account {
 		who = c.accountText()
@@ -107,7 +108,7 @@ func (e *KnownError) cloudAdvice(c Container) string {
 		if m[2] != "" {
 			role, where = "a Role", "in namespace "+m[2]
 		}
-		return fmt.Sprintf("allow %s what the program does with %s %s, by %s and its binding, or set serviceAccountName to an account that may", c.accountText(), wording.Join(".", m[3], m[1]), where, role)
+		return fmt.Sprintf("allow %s what the program does with %s %s, by %s and its binding, or {recreate} with the serviceAccountName of an account that may", c.accountText(), wording.Join(".", m[3], m[1]), where, role)
 	}
 	name, _, hasObject := strings.Cut(action, " on ")
 	if !hasObject {
@@ -184,10 +185,10 @@ func askedVault(q *Clue, c *Container) Remedy {
 		return Remedy{}
 	case strings.HasSuffix(m[2], "/login"):
 		return Remedy{Text: "have the role of Vault with which the program logs in at " + m[2] + " allow ServiceAccount " + c.account() + " of namespace " + c.Namespace +
-			" (bound_service_account_names and bound_service_account_namespaces), and Vault review tokens of this cluster", Server: of.host}
+			" (bound_service_account_names and bound_service_account_namespaces), and Vault review tokens of this cluster", Elsewhere: true, Server: of.host}
 	}
 	who := cmp.Or(prefixed("the token of the program, which it has from ", c.credentials()), "the Vault role with which ServiceAccount "+c.account()+" logs in")
-	return Remedy{Text: fmt.Sprintf("allow %s (%s) in a policy of %s, or check whether its token is still valid", m[2], cmp.Or(vaultVerbs[m[1]], m[1]), who), Server: of.host}
+	return Remedy{Text: fmt.Sprintf("allow %s (%s) in a policy of %s, or check whether its token is still valid", m[2], cmp.Or(vaultVerbs[m[1]], m[1]), who), Elsewhere: true, Server: of.host}
 }
 
 // vaultVerbs are the capabilities of Vault's policies, by the methods of requests.

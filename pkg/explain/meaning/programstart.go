@@ -98,5 +98,9 @@ func notFoundAdvice(e *KnownError, c Container) string {
 	if shellPath.MatchString(e.Subject) {
 		return fmt.Sprintf("give the program itself in command of container %s, with each argument as an element of its own, as image %s has no %s; or use the image that was meant, or one with a shell", c.Name, c.Image, e.Subject)
 	}
+	first := strings.Join(c.Arguments[:min(1, len(c.Arguments))], "")
+	if name := cmp.Or(e.Subject, first); path.Base(name) != path.Base(cmp.Or(first, name)) {
+		return fmt.Sprintf("use an image that has %s, which container %s calls, or correct that call (image %s)", wording.Shorten(path.Base(name), maxDetail), c.Name, c.Image)
+	}
 	return fmt.Sprintf("fix the command of container %s, or use an image that contains it (image %s)", c.Name, c.Image)
 }

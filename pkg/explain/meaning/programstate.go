@@ -256,7 +256,6 @@ var resolutions = []struct{ part, how string }{
 	{"relation ", createdBefore}, {"Table ", createdBefore}, {"column ", createdBefore},
 	{"exists and is complete", "give the job other parameters (such as a date or run.id) if it has to run again: it has succeeded with these, and Spring Batch runs it only once"},
 	{"already exists", "find out what created it, such as an earlier run: have the program accept that it exists or use another name, or remove it if nothing needs it; until then, a rerun fails again"},
-	{" exists", "it belongs to no Helm release, or to another one: have this release adopt it (annotations meta.helm.sh/release-name and meta.helm.sh/release-namespace, label app.kubernetes.io/managed-by=Helm), or, if nothing needs it, delete it"},
 	{"but is now", "restore the changeset as it was applied, or accept the changed one with validCheckSum or liquibase clear-checksums; until then, a rerun fails again"},
 	{"has been modified", "use an image with the migration as it was applied, and put its change into another one; until then, a rerun fails again"},
 	{"checksum mismatch", "restore the migration as it was applied, or accept the changed one with flyway repair; until then, a rerun fails again"},

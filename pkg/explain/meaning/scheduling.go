@@ -308,12 +308,6 @@ const spread = "{recreate} with other topologySpreadConstraints (a larger maxSke
 
 const uncordon = "uncordon a node (kubectl uncordon), or wait until its maintenance is over"
 
-// findUnfit returns the row of a message, nil if there is none.
-func findUnfit(message string) *unfitRow {
-	return first(unfits, func(r *unfitRow) bool { return r.matches(message) },
-		func(r, other *unfitRow) bool { return slices.Contains(r.yieldsTo, other.kind) })
-}
-
 func (r *unfitRow) matches(message string) bool {
 	return slices.ContainsFunc(r.patterns, func(p *lazyregexp.Regexp) bool { return p.MatchString(message) })
 }

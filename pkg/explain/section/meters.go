@@ -174,17 +174,12 @@ func limitMeter(r *explain.Report, name string, u limitUse) Meter {
 	switch {
 	case u.used > u.limit:
 		m.Text = layout.Of(layout.Text(layout.Bad|layout.Bold, "exceeded"), layout.Text(layout.Plain, ": "+u.exceeded))
-	case isDecided(r): // The distance to the limit no longer matters, as something else decided.
+	case !r.Job.Finished.IsZero() || r.Verdict.Outcome != reconcile.OutcomeOpen && r.Verdict.Outcome != "": // The distance to the limit no longer matters, as something else decided.
 		m.Style = layout.Info
 	case u.next != "":
 		m.Text = append(m.Text, layout.Text(layout.Plain, "; "), layout.Text(m.Style&^layout.Bold, u.next))
 	}
 	return m
-}
-
-// isDecided reports whether the Job has ended or will end, whatever its pods do.
-func isDecided(r *explain.Report) bool {
-	return !r.Job.Finished.IsZero() || (r.Verdict.Outcome != reconcile.OutcomeOpen && r.Verdict.Outcome != "")
 }
 
 func limitStyle(used, limit int64) layout.Style {

@@ -127,7 +127,8 @@ func (v *short) answer() {
 	if ended := words.EndHeadline(&v.report.Verdict); ended != "" {
 		v.sentence(layout.Plain, ended)
 	}
-	if v.isSingle() && (v.report.Verdict.Outcome.Fails() || v.isCounted()) { // The number of failures is not worth a line.
+	r := v.report // The headline of an open Job has the number of pods that failed by a single cause.
+	if v.isSingle() && (r.Verdict.Outcome.Fails() || r.Verdict.Outcome == reconcile.OutcomeOpen && !r.Verdict.Stalled && v.own[0].FailedIndexes == "" && section.CauseRule(&v.own[0]) == "") {
 		v.sentence(layout.Plain, words.CauseSentence(&v.own[0]))
 	} else {
 		v.causes()
@@ -140,13 +141,6 @@ func (v *short) answer() {
 // isSingle reports whether the cause of all failures is the same.
 func (v *short) isSingle() bool {
 	return len(v.own) == 1 && v.report.FailuresWithoutPod == 0
-}
-
-// isCounted reports whether the headline of an open Job has the number of pods that failed by a single cause, of which nothing else is to be
-// said.
-func (v *short) isCounted() bool {
-	r, c := v.report, &v.own[0]
-	return r.Verdict.Outcome == reconcile.OutcomeOpen && !r.Verdict.Stalled && c.FailedIndexes == "" && section.CauseRule(c) == ""
 }
 
 // causes writes the causes of all failures, each with its indexes and one command.

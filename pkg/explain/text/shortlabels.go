@@ -194,8 +194,8 @@ func (v *short) details() []labeled {
 	if p.Kind == explain.ProblemUnschedulable { // Each is of another component.
 		quoted = strings.Join(p.Details, "; ")
 	}
-	if v.logHas(p.Details) {
-		return nil
+	if link := v.evidence(explain.EvidenceLogs); link != nil && slices.ContainsFunc(meaning.WithoutMarks(p.Details), func(line string) bool { return slices.Contains(link.Lines, line) }) {
+		return nil // The log that the answer shows has them.
 	}
 	isUnderstood := p.Refusal != nil || p.Start.Trouble != nil || p.Suspension.Hold != nil || len(p.Scheduling.Unfit) > 0
 	if quoted == "" || p.Quoted || isUnderstood && !p.Shortened { // Details that the text explains would only repeat it.
@@ -206,12 +206,6 @@ func (v *short) details() []labeled {
 		text = text.CutMiddle(lines*(v.page.Room(label)-loss), v.page.Glyphs.Ellipsis)
 	}
 	return []labeled{{label: "Says", text: text}}
-}
-
-// logHas reports whether lines of a message are in the log that the answer shows.
-func (v *short) logHas(lines []string) bool {
-	link := v.evidence(explain.EvidenceLogs)
-	return link != nil && slices.ContainsFunc(meaning.WithoutMarks(lines), func(line string) bool { return slices.Contains(link.Lines, line) })
 }
 
 // others returns the problems that the answer does not name.

@@ -120,6 +120,7 @@ const (
 	FindPolicyRemover    = "find out which admission webhook or policy changes the pods: the Job's template has restartPolicy Always for container %s, and without it the container is no sidecar; an old webhook drops fields that it does not know"
 	CheckServers         = "check whether %s can be reached from its pods: the Service, and the pods behind it"
 	IndexTheFollowers    = "{recreate} with completionMode: Indexed: the leader that the webhook waits for is the pod of index 0, and pods of a NonIndexed Job have no index"
+	EndWithoutClaim      = "claim %s existed when pod %s ran, and was deleted since: if what it belonged to is gone for good, delete this Job; otherwise, create the claim again"
 	SeeWhatFills         = "see what fills node %s: Kueue has admitted the Job and placed its pod there (topology), so that no other node may take it"
 	KueueAdmitted        = "if Kueue has admitted the Job through queue %s, its ClusterQueue has more quota than the nodes have room: lower nominalQuota, or have an admission check (ProvisioningRequest) add nodes before"
 	EndWithError         = "have the program end with an exit code other than 0 after an error: the Job then fails when its work does"

@@ -31,10 +31,6 @@ func stillRunBriefly(p *explain.Problem, _ time.Time) string {
 	return wording.Enumerate(p.Stopping.Running, "and") + wording.Form(len(p.Stopping.Running), " still runs", " still run")
 }
 
-func containerFailedBriefly(p *explain.Problem, now time.Time) string {
-	return fmt.Sprintf("exit %d, %s", p.Run.Exit.ExitCode, stillRunBriefly(p, now))
-}
-
 // containerStoppedText describes a container whose status says that it runs.
 func containerStoppedText(p *explain.Problem, _ time.Time) string {
 	text := fmt.Sprintf("container %s has stopped", p.Container)
@@ -55,11 +51,6 @@ func containerStoppedNote(p *explain.Problem, _ time.Time) string {
 // containersEndedText describes the end of a container of several Jobs.
 func containersEndedText(p *explain.Problem, _ time.Time) string {
 	return containerEndedText(&explain.Problem{Kind: p.Kind, Container: p.Container, Run: explain.Run{Exit: p.Run.Exit}, Stopping: explain.Stopping{Running: p.Stopping.Running}}, time.Time{})
-}
-
-// containersFailedText describes the failure of a container of several Jobs.
-func containersFailedText(p *explain.Problem, now time.Time) string {
-	return containersEndedText(p, now) + ", and " + ContainersText(p.Stopping.Running) + wording.Form(len(p.Stopping.Running), " still runs", " still run")
 }
 
 // containerEndedText describes the end of a container whose pods have not ended.
@@ -240,11 +231,6 @@ func sidecarQuote(p *explain.Problem, now time.Time) quotation {
 		why = append(why, "it has been running for "+wording.Age(now.Sub(p.Since.Time)))
 	}
 	return quotation{message: strings.Join(why, ", and "), before: ": ", whole: true}
-}
-
-// laterText names the containers that wait for an init container.
-func laterText(p *explain.Problem, _ time.Time) string {
-	return fmt.Sprintf("%s start%s only after it has ended", ContainersText(p.Role.Later), wording.Form(len(p.Role.Later), "s", ""))
 }
 
 // crashLoopText describes a container that is restarted repeatedly.

@@ -44,9 +44,10 @@ func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, note
 	if r.State == explain.CronJobCreationRefused {
 		clauses = refusedClauses("CronJob "+r.Name+" cannot create its Jobs: ", r.Refusal)
 	}
+	manual := map[bool]string{true: wording.Plural(r.Manual, "Job that was created by hand is running", "Jobs that were created by hand are running")}[r.Manual > 0 && r.ByHand == nil]
 	switch r.State {
 	case explain.CronJobScheduled:
-		clauses = append(clauses, waitsText(r.Last), keptText(r), lateText(r), retriesLeftText(r.Last), cleanedUpText(r), failingSinceText(r, now), nextStartText(r, now), unlistedText(r), uncountedText(r, now), manualText(r), unexpectedText(r))
+		clauses = append(clauses, waitsText(r.Last), keptText(r), lateText(r), retriesLeftText(r.Last), cleanedUpText(r), failingSinceText(r, now), nextStartText(r, now), unlistedText(r), uncountedText(r, now), manual, unexpectedText(r))
 	case explain.CronJobPileUp:
 		clauses = append(clauses, pileUpNotes(r, now)...)
 	case explain.CronJobReplaces:
@@ -186,13 +187,7 @@ const maxSchedule = 40
 
 // removedText says how a Job ended that no longer exists.
 func removedText(run *explain.OwnedRun) string {
-	switch run.State {
-	case explain.OwnedFailed:
-		return "failed"
-	case explain.OwnedSucceeded:
-		return "succeeded"
-	}
-	return "has no recorded success"
+	return cmp.Or(map[explain.OwnedState]string{explain.OwnedFailed: "failed", explain.OwnedSucceeded: "succeeded"}[run.State], "has no recorded success")
 }
 
 func overlapText(r *explain.CronJobReport, now time.Time) (what, why string) {
@@ -219,7 +214,7 @@ func pileUpText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	text := "has " + wording.Count(r.Running, "Jobs")
 	switch r.Stalled {
 	case 0:
-		return text + " running at once, the oldest for " + wording.Age(now.Sub(timeOrNow(r.Oldest, now))), ""
+		return text + " running at once, the oldest for " + wording.Age(now.Sub(ptr.Deref(r.Oldest.Since, metav1.NewTime(now)).Time)), ""
 	case r.Running:
 		return text + " at once, all stalled, the oldest", r.Oldest.Cause
 	}
@@ -237,21 +232,6 @@ func pileUpNotes(r *explain.CronJobReport, now time.Time) []string {
 		return []string{more, fmt.Sprintf("the oldest of them, %s, %s", run.Name, runText(run, now)), nextStartText(r, now)}
 	}
 	return []string{more, nextStartText(r, now)}
-}
-
-func timeOrNow(run *explain.OwnedRun, now time.Time) time.Time {
-	if run == nil || run.Since == nil {
-		return now
-	}
-	return run.Since.Time
-}
-
-// manualText counts the running Jobs that the CronJob did not start.
-func manualText(r *explain.CronJobReport) string {
-	if r.Manual == 0 || r.ByHand != nil {
-		return ""
-	}
-	return wording.Plural(r.Manual, "Job that was created by hand is running", "Jobs that were created by hand are running")
 }
 
 // unexpectedText says that a warning of the controller is no error.

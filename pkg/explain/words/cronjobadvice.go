@@ -20,6 +20,8 @@ const (
 	SatisfyPolicy       = "have spec.jobTemplate do what the message asks for, or ask who runs this policy for an exception: the creation is retried automatically"
 	DeleteOld           = "once the template is correct, delete this Job, which keeps the old one"
 	DeleteBlocking      = "to have the CronJob start its next Job without waiting for this one, delete it"
+	OrEndHanging        = "; activeDeadlineSeconds in spec.jobTemplate.spec ends such a Job by itself"
+	SetCommand          = "give container %s its command in spec.jobTemplate, if the default one of image %s is a server, or does not do this work"
 	FreeJobQuota        = "check the quota, and free up some of it or raise it: delete Jobs that are not needed, or set ttlSecondsAfterFinished in the template to have finished Jobs deleted"
 	CorrectJobTemplate  = "correct spec.jobTemplate; the next Job then has it"
 	RetriedCreation     = "once nothing refuses it, the creation succeeds: it is retried automatically"

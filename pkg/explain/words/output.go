@@ -30,16 +30,6 @@ func waitsQuote(p *explain.Problem, _ time.Time) quotation {
 	return inQuotes(", as its log says: ", p.Run.Awaited.Line)
 }
 
-// silentText returns for how long a container that runs has printed nothing.
-func silentText(p *explain.Problem, now time.Time) string {
-	return phrase("container {container} has printed nothing for ")(p, now) + wording.Age(now.Sub(p.Since.Time))
-}
-
-// silentQuote returns the most informative line at the end of the log.
-func silentQuote(p *explain.Problem, _ time.Time) quotation {
-	return inQuotes("; its log ends with ", p.Run.LastLine)
-}
-
 // errorHiddenText returns that the log of a container that succeeded has an error, and what hides it.
 func errorHiddenText(p *explain.Problem, now time.Time) string {
 	switch {

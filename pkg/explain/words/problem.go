@@ -7,7 +7,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
@@ -60,7 +59,12 @@ var problems = map[explain.ProblemKind]problemWords{
 			return "nothing has run this Job since it was created" + ago(p.Since, now)
 		}, note: notReconciledNote, group: phrase("no controller works on them"), column: "no controller",
 	},
-	explain.ProblemControllerGone:  {what: notRunningText, quote: controllerGoneQuote, group: notRunningText, column: "controller not running"},
+	explain.ProblemControllerGone: {
+		what: notRunningText, group: notRunningText, column: "controller not running",
+		quote: func(p *explain.Problem, now time.Time) quotation {
+			return quotation{message: ReconcilerText(p.Reconciler, now), before: ": ", whole: true}
+		},
+	},
 	explain.ProblemCreationRefused: {what: creationRefusedText, quote: refusalQuote, group: creationsRefusedText, brief: refusedBriefly},
 	explain.ProblemNoParallelism:   {what: phrase("parallelism is 0, so no pods are created"), column: "parallelism is 0"},
 	explain.ProblemNoPodGroup:      {what: noPodGroupText},
@@ -91,7 +95,11 @@ var problems = map[explain.ProblemKind]problemWords{
 		what: containerStoppedText, note: containerStoppedNote, brief: phrase("container stopped"),
 		advice: DeleteHeld + "; if it keeps terminating, restart the container runtime and the kubelet of its node",
 	},
-	explain.ProblemInitRunning: {what: initRunningText, quote: initQuote, note: laterText, brief: phrase("init container {container} runs"), plain: true},
+	explain.ProblemInitRunning: {
+		what: initRunningText, quote: initQuote, brief: phrase("init container {container} runs"), plain: true, note: func(p *explain.Problem, _ time.Time) string {
+			return fmt.Sprintf("%s start%s only after it has ended", ContainersText(p.Role.Later), wording.Form(len(p.Role.Later), "s", ""))
+		},
+	},
 	explain.ProblemSidecarNotStarted: {
 		what: sidecarNotStartedText, quote: sidecarQuote, note: restartsNote, brief: phrase("sidecar {container} not started"),
 	},
@@ -100,10 +108,23 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemContainerRetried: {what: containerRetriedText},
 	explain.ProblemErrorRepeated:    {what: errorRepeatedText, quote: outputQuote},
 	explain.ProblemWaits:            {what: phrase("container {container} waits"), quote: waitsQuote},
-	explain.ProblemSilent:           {what: silentText, quote: silentQuote},
-	explain.ProblemErrorHidden:      {what: errorHiddenText, quote: outputQuote},
+	explain.ProblemSilent: {
+		what: func(p *explain.Problem, now time.Time) string {
+			return "container " + p.Container + " has printed nothing for " + wording.Age(now.Sub(p.Since.Time))
+		},
+		quote: func(p *explain.Problem, _ time.Time) quotation {
+			return inQuotes("; its log ends with ", p.Run.LastLine)
+		},
+	},
+	explain.ProblemErrorHidden: {what: errorHiddenText, quote: outputQuote},
 	explain.ProblemContainerFailed: {
-		what: containerEndedText, quote: crashLoopQuote, note: containerFailedNote, group: containersFailedText, brief: containerFailedBriefly,
+		what: containerEndedText, quote: crashLoopQuote, note: containerFailedNote,
+		group: func(p *explain.Problem, now time.Time) string {
+			return containersEndedText(p, now) + ", and " + ContainersText(p.Stopping.Running) + wording.Form(len(p.Stopping.Running), " still runs", " still run")
+		},
+		brief: func(p *explain.Problem, now time.Time) string {
+			return fmt.Sprintf("exit %d, %s", p.Run.Exit.ExitCode, stillRunBriefly(p, now))
+		},
 	},
 	explain.ProblemContainerEnded:   {what: containerEndedText, note: containerEndedNote, group: containersEndedText, brief: stillRunBriefly},
 	explain.ProblemSidecarStopping:  {what: containerEndedText, note: sidecarStoppingNote, group: containersEndedText, brief: stillRunBriefly},
@@ -165,7 +186,7 @@ func whatAndAside(p *explain.Problem, now time.Time, beginning string) (clauses 
 	quote := of.quote(p, now)
 	clauses = quote.clauses(text, room(beginning))
 	if short := of.short.of(p, now); short != "" && (!quote.whole || len(clauses) > 1) {
-		if more := quote.clauses(short, room(beginning)); quotesMore(clauses, text, more, short) {
+		if more := quote.clauses(short, room(beginning)); len(more) == 1 && (len(clauses) > 1 || len(more[0])-len(short) > len(clauses[0])-len(text)) {
 			return more, of.aside.of(p, now)
 		}
 	}
@@ -212,10 +233,6 @@ func notRunningText(p *explain.Problem, _ time.Time) string {
 		return ControllerWord(p.Controller) + " may not be running"
 	}
 	return ControllerWord(p.Controller) + " does not seem to be running"
-}
-
-func controllerGoneQuote(p *explain.Problem, now time.Time) quotation {
-	return quotation{message: ReconcilerText(p.Reconciler, now), before: ": ", whole: true}
 }
 
 func creationRefusedText(p *explain.Problem, _ time.Time) string {
@@ -355,7 +372,7 @@ func containerRetriedText(p *explain.Problem, _ time.Time) string {
 	if p.Count > 1 {
 		where = wording.Count(p.Count, "pods that succeeded")
 	}
-	return fmt.Sprintf("%s%s failed with %s in %s", kind, p.Container, RestartedText(p.Run.Exit, p.Run.Restarts), where)
+	return fmt.Sprintf("%s%s failed with %s in %s", kind, p.Container, "exit "+p.Run.Exit.Code()+", restarted "+wording.Plural(p.Run.Restarts, "time", "times"), where)
 }
 
 // ago returns " 3s ago", or "" for an unknown time.
@@ -368,11 +385,6 @@ func ago(t *metav1.Time, now time.Time) string {
 
 // NodeLost is the reason why a node cannot stop pods, if no other is known.
 const NodeLost = "it is lost"
-
-// RestartedText returns the exit of a container and the number of its restarts.
-func RestartedText(e *cause.Exit, restarts int32) string {
-	return "exit " + e.Code() + ", restarted " + wording.Plural(restarts, "time", "times")
-}
 
 // Formats of what a status does not agree about.
 const (

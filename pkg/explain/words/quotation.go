@@ -142,11 +142,6 @@ func (q quotation) clauses(text string, room int) []string {
 	return []string{text, message}
 }
 
-// quotesMore reports whether the clauses of a quotation after a short text have more of it than those after a text.
-func quotesMore(clauses []string, text string, short []string, shortText string) bool {
-	return len(short) == 1 && (len(clauses) > 1 || len(short[0])-len(shortText) > len(clauses[0])-len(text))
-}
-
 // shortens reports whether the text about the problem has only a part of the message that it quotes.
 func shortens(text string, p *explain.Problem, now time.Time) bool {
 	quote := problems[p.Kind].quote

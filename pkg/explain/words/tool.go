@@ -198,9 +198,9 @@ func ChangeCronJobSource(o *explain.Owner, t *explain.Tool, c explain.Change) st
 	return fmt.Sprintf("make this change in %s, too: %s may undo one that only the CronJob has", sourceOf(t, c), t.Name)
 }
 
-// ChangeCronJob returns the advice to change the CronJob of a Job, which t creates, nil if that is unknown; a Job that has ended may only be
-// kept. certain is whether the change is in the pod template.
-func ChangeCronJob(o *explain.Owner, t *explain.Tool, c explain.Change, ended, certain bool) string {
+// ChangeCronJob returns the advice to change the CronJob of a Job, which t creates, nil if that is unknown; a Job that ended long ago may only
+// be kept. certain is whether the change is in the pod template.
+func ChangeCronJob(o *explain.Owner, t *explain.Tool, c explain.Change, kept, certain bool) string {
 	text := fmt.Sprintf(changeCronJob, o.Name)
 	if !certain {
 		text = ToChange + text
@@ -208,7 +208,7 @@ func ChangeCronJob(o *explain.Owner, t *explain.Tool, c explain.Change, ended, c
 	if t != nil {
 		text += "; " + ChangeCronJobSource(nil, t, c)
 	}
-	if ended && !o.Uncontrolled {
+	if kept && !o.Uncontrolled {
 		text += "; " + DeleteKeptJob
 	}
 	return text

@@ -164,19 +164,21 @@ func jobWord(job *batchv1.Job) string { return shellWord(job.Name) }
 // shellWord quotes a word unless it is plain.
 func shellWord(word string) string { return explain.ShellWord(word) }
 
-// startRemedy returns advice on a container that could not start, by the message of the runtime.
-func startRemedy(in *facts.Facts, c *input.Container, message string) string {
-	if known := meaning.StartErrorIn(message); known != nil {
-		return known.Advice(containerOf(in, c))
-	}
-	of, class := in.TemplateContainer(c.Name), in.Spec.Template.Spec.RuntimeClassName
+// onNoStart returns advice on a container that could not start, by the message of the runtime, with a command or "".
+func onNoStart(in *facts.Facts, c *input.Container, message, command string) []explain.Advice {
+	of, class, known := in.TemplateContainer(c.Name), in.Spec.Template.Spec.RuntimeClassName, meaning.StartErrorIn(message)
+	text := fmt.Sprintf(words.FixStart, c.Name)
 	switch {
+	case known != nil:
+		text = known.Advice(containerOf(in, c))
 	case of != nil && of.WorkingDir != "" && strings.Contains(message, "mkdir "+of.WorkingDir+":"):
-		return fmt.Sprintf(words.FixWorkingDir, of.WorkingDir, c.Name, of.Image)
+		text = fmt.Sprintf(words.FixWorkingDir, of.WorkingDir, c.Name, of.Image)
 	case class != nil:
-		return fmt.Sprintf(words.FixRuntime, *class)
+		text = fmt.Sprintf(words.FixRuntime, *class)
 	}
-	return fmt.Sprintf(words.FixStart, c.Name)
+	out := advise(text, command)
+	out[0].OfTemplate = known.IsOfTemplate()
+	return out
 }
 
 // containerOf returns what advice on an error of the container depends on.
@@ -214,10 +216,10 @@ func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
 	case slices.Contains(unreachable, known.Kind) && !known.IsOfAPIServer():
 		return serviceCommand(in, known.Subject, known.Kind != meaning.ErrorNameResolution)
 	case known.Leftover.Name != "":
-		return kubectl(in.Job, "get %s %s --show-labels", shellWord(known.Leftover.Resource), shellWord(known.Leftover.Name))
+		return cmp.Or(known.Leftover.Adopt, kubectl(in.Job, "get %s %s --show-labels", shellWord(known.Leftover.Resource), shellWord(known.Leftover.Name)))
 	case known.WebhookHost() != "" && serviceCommand(in, known.WebhookHost(), true) != "":
 		return serviceCommand(in, known.WebhookHost(), true)
-	case known.Reason != "":
+	case known.IsOfPolicy():
 		_, command := known.Refusal().Advice(shellWord(in.Job.Namespace))
 		return command
 	case known.IsOfObjects():

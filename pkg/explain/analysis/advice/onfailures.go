@@ -39,6 +39,9 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	if c := f.Speaking(in); c != nil {
 		out = append(out, onContainer(in, f, c)...)
 	}
+	if slices.ContainsFunc(v.Problems, fitsNowhere) { // A copy of the pod would wait, too.
+		out = slices.DeleteFunc(out, func(a explain.Advice) bool { return a.Kind == explain.AdviceDebug })
+	}
 	if v.IgnoredFailures > 1 && f.Ignored() && !in.Finished() && in.Spec.ActiveDeadlineSeconds == nil { // Only a success can end the Job.
 		out = append(out, advise(words.EndIgnoredFailures, "")...)
 	}
@@ -51,6 +54,11 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 		out = append(out, adviseLogs(words.ReadAllLogs, logsOfFailed(in.Job))...)
 	}
 	return out
+}
+
+// fitsNowhere reports whether no node takes a pod because of its template.
+func fitsNowhere(p explain.Problem) bool {
+	return p.Blocks && p.Kind == explain.ProblemUnschedulable && !meaning.IsElsewhere(p.Scheduling.Unfit)
 }
 
 // onReplacement returns advice on the fields that say when a failed pod is replaced.
@@ -94,7 +102,7 @@ func onKind(in *facts.Facts, failed *failures.Failures, f *failures.Failure) (ou
 // onContainer returns advice on the end of a container, and the command for its log.
 func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []explain.Advice {
 	if c.NeverStarted() {
-		return advise(startRemedy(in, c, c.Message), "")
+		return onNoStart(in, c, c.Message, "")
 	}
 	var out []explain.Advice
 	// The reason of a disruption already explains why the container stopped.
@@ -273,14 +281,17 @@ func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Ad
 func onCronJob(in *facts.Facts, o *explain.Owner, advised []explain.Advice) []explain.Advice {
 	fix := ptr.Deref(lists.First(advised, func(a *explain.Advice) bool { return a.OfTemplate || a.Elsewhere }), explain.Advice{})
 	named := slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.Recreates }) // It says what to change in the CronJob.
+	advises := slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.Kind == explain.AdviceFix })
 	var out []explain.Advice
+	end := facts.FinishedAt(in.Job)
+	kept := end != nil && in.Now.Sub(end.Time) >= longOver
 	switch {
-	case named, fix.Elsewhere && (!in.Finished() || o.Uncontrolled):
+	case named, !advises, fix.Elsewhere && (!kept || o.Uncontrolled):
 		return nil
 	case fix.Elsewhere:
 		out = advise(words.DeleteKeptJob, kubectl(in.Job, "delete job %s", jobWord(in.Job)))
 	default:
-		out = advise(words.ChangeCronJob(o, facts.ToolIn(in.Job, in.Job.Spec.Template.Labels), fix.Change, in.Finished(), fix.OfTemplate), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
+		out = advise(words.ChangeCronJob(o, facts.ToolIn(in.Job, in.Job.Spec.Template.Labels), fix.Change, kept, fix.OfTemplate), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))
 	}
 	out[0].OfOwner = true
 	return out
@@ -377,6 +388,10 @@ func endedByOthers(f *failures.Failure, v *Values) string {
 // onBackoffLimit returns advice on a Job that used up its backoffLimit.
 func onBackoffLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Advice {
 	limit := jobspec.BackoffLimit(in.Spec)
+	var known *meaning.KnownError
+	if failed.Example != nil {
+		known = failed.Example.KnownError(in)
+	}
 	switch how := endedByOthers(failed.Example, v); {
 	case sharesLimit(in, v):
 		return proposeFix(in, words.LimitEachIndex, nil)
@@ -385,7 +400,7 @@ func onBackoffLimit(in *facts.Facts, failed *failures.Failures, v *Values) []exp
 	case limit == 0 && how != "":
 		return toRetries(fmt.Sprintf(words.AllowRetries, how, limit))
 	case failed.Example == nil:
-	case mayBeLate(in, failed.Example.KnownError(in)):
+	case isUnreachable(known) && meaning.MayBeService(known.Subject) && !facts.HostsOf(in).IsWrong(known.Subject): // A Service that was not ready yet.
 		return toRetries(fmt.Sprintf(words.MoreRetries, limit))
 	case retriesInVain(in, failed.Example):
 		return propose(in, words.FailAtOnce, failingAtOnce(in, failed.Example))

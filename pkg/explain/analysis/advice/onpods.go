@@ -66,14 +66,15 @@ func onEndedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.
 	case c.Kind == explain.ProblemSidecarStopping:
 		out = advise(words.StopSidecars(c.Running), "")
 	case c.NeverStarted():
-		return append(out, advise(startRemedy(in, &c.Container, c.Message), "")...)
+		return append(out, onNoStart(in, &c.Container, c.Message, "")...)
 	case c.Kind == explain.ProblemContainerFailed:
 		read = c.Name
 	}
 	return append(out, adviseLogs(fmt.Sprintf(words.ReadLogOf, read), logsOf(in, pod.Name, read))...)
 }
 
-// longOver is the time after the failure of a container from which the others of its pod most likely have no work.
+// longOver is the time after the failure of a container from which the others of its pod most likely have no work, and after the end of a Job
+// from which its CronJob may have started another one.
 const longOver = time.Hour
 
 // onNoEnd returns advice on what keeps the containers of a pod running without an end.
@@ -126,11 +127,6 @@ var unreachable = []meaning.ErrorKind{meaning.ErrorNameResolution, meaning.Error
 // isUnreachable reports whether the error, which may be nil, is about a server of which the program has the name.
 func isUnreachable(known *meaning.KnownError) bool {
 	return known != nil && known.Subject != "" && !known.IsOfAPIServer() && slices.Contains(unreachable, known.Kind)
-}
-
-// mayBeLate reports whether the server that the error, which may be nil, is about may be a Service that was not ready yet.
-func mayBeLate(in *facts.Facts, known *meaning.KnownError) bool {
-	return isUnreachable(known) && meaning.MayBeService(known.Subject) && !facts.HostsOf(in).IsWrong(known.Subject)
 }
 
 // onUnreachable returns advice on a hook whose program cannot reach a server, as the error shows.
@@ -211,7 +207,9 @@ func onEnding(in *facts.Facts, end *meaning.Ending, message string, pod *input.P
 	case end.Kind == meaning.EndRejected && pod.Node != "":
 		command = "kubectl describe node " + shellWord(pod.Node)
 	}
-	return advise(text, command)
+	out := advise(text, command)
+	out[0].Elsewhere = end.Kind == meaning.EndRejected && !out[0].Recreates
+	return out
 }
 
 // onGoneEnding returns advice on the end of pods that no longer exist.

@@ -109,11 +109,10 @@ func onPod(command string) adviser {
 			return nil
 		}
 		pod := shellWord(p.Pods[0])
-		text := startAdvice(p)
 		if c := loopOf(in, p); c != nil && c.NeverStarted() {
-			text = startRemedy(in, c, c.Message)
+			return onNoStart(in, c, c.Message, startCommand(in, p))
 		}
-		if text != "" {
+		if text := startAdvice(p); text != "" {
 			return advise(text, startCommand(in, p))
 		}
 		if p.Kind == explain.ProblemCrashLoop {
@@ -207,9 +206,15 @@ func objectCommand(in *facts.Facts, t *meaning.Trouble) string {
 // contents returns the flags with the keys that the Job's template needs of a Secret or ConfigMap, whose values a user fills in.
 func contents(in *facts.Facts, t *meaning.Trouble) (flags string) {
 	const most = 4
+	containers := slices.Concat(in.Spec.Template.Spec.InitContainers, in.Spec.Template.Spec.Containers)
+	isEnv := func(c corev1.Container) bool {
+		return slices.Contains(facts.EnvSources(in, c.Name), t.Object+" "+t.Name)
+	}
 	switch keys := facts.KeysOf(in, t.Object, t.Name); {
 	case t.Object == "ServiceAccount":
 		return ""
+	case slices.ContainsFunc(containers, isEnv):
+		return " --from-env-file=FILE"
 	case len(keys) == 0 || len(keys) > most:
 		return " --from-file=FILE"
 	default:

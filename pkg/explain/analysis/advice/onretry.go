@@ -86,13 +86,14 @@ func missingVariable(in *facts.Facts, f *failures.Failure) string {
 	return " --set-env " + shellWord(known.Subject+"=VALUE")
 }
 
-// moreTime returns the flag of retry that doubles the deadline which ended a Job at work, or "".
+// moreTime returns the flag of retry that doubles the deadline which ended a Job at work, or leaves time for its pods to start, or "".
 func moreTime(in *facts.Facts, e *explain.End) string {
-	seconds := in.Spec.ActiveDeadlineSeconds
-	if e.EndedBy != explain.EndedByDeadline || e.Outlived != nil || e.Looped != "" || e.Counted > 0 || seconds == nil {
+	seconds, p := in.Spec.ActiveDeadlineSeconds, e.NeverStarted
+	slow := e.EndedBy == explain.EndedByNeverStarting && p != nil && (p.Start.Reason == explain.Pulling || p.Start.Trouble.MayPass() && p.Start.Trouble.IsElsewhere())
+	if seconds == nil || e.EndedBy != explain.EndedByDeadline && !slow || e.Outlived != nil || e.Looped != "" || e.Counted > 0 {
 		return ""
 	}
-	return fmt.Sprintf(" --active-deadline-seconds %d", 2**seconds)
+	return fmt.Sprintf(" --active-deadline-seconds %d", max(2**seconds, map[bool]int64{true: 600}[slow])) // A slow start needs some minutes.
 }
 
 // moreMemory returns the flags of retry that double the memory limits of the containers that ran out of memory, or "".
@@ -160,7 +161,7 @@ func onSource(in *facts.Facts, p *explain.Problem, given []explain.Advice) []exp
 	if text := words.SkipHook(facts.ToolOf(in.Job)); text != "" && p.Kind != explain.ProblemCrashLoop {
 		skip = advise(text, "")
 	}
-	if isOfCluster(p) || p.Kind == explain.ProblemCrashLoop && slices.ContainsFunc(given, func(a explain.Advice) bool { return a.Elsewhere }) {
+	if isOfCluster(p) || (p.Kind == explain.ProblemCrashLoop || p.Kind == explain.ProblemUnschedulable) && slices.ContainsFunc(given, func(a explain.Advice) bool { return a.Elsewhere }) {
 		return skip
 	}
 	if o := facts.OwnerOf(in.Job); o != nil && !hasSource(in) && p.Kind == explain.ProblemImagePull && p.Start.Trouble.IsWrongImage() {

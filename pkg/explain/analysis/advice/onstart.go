@@ -34,6 +34,10 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 		if text := u.Advice(p.Start.Claims); text != "" && len(out) < maxUnfits && !isOther && !isMinor(u, p.Scheduling.Unfit, len(out) > 0) {
 			piece := advise(text, unfitCommand(in, u))
 			piece[0].Change = changeBy(u.Kind)
+			if had := slices.IndexFunc(in.Pods, func(q *input.Pod) bool { return !q.StartedAt.IsZero() }); u.Kind == meaning.UnfitClaimMissing && had >= 0 {
+				piece = advise(fmt.Sprintf(words.EndWithoutClaim, u.Name, in.Pods[had].Name), kubectl(in.Job, "delete job %s", jobWord(in.Job)))
+				piece[0].Elsewhere = true
+			}
 			out = appendNew(out, piece)
 		}
 	}
@@ -131,10 +135,10 @@ func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Adv
 	case p.Start.Reason == "CreateContainerConfigError" && p.Start.Error == nil:
 		text, command = fmt.Sprintf(words.FixContainerConfig, p.Container), describe
 	default:
-		text = startRemedy(in, c, message)
 		if meaning.StartErrorIn(message) == nil {
 			command = describe
 		}
+		return onNoStart(in, c, message, command)
 	}
 	return advise(text, command)
 }

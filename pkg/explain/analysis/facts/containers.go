@@ -106,10 +106,13 @@ func (in *Facts) IsSidecar(c *input.Container) bool {
 // RestartedBy returns the field that makes the kubelet restart a container that failed, "" if it is unknown.
 func (in *Facts) RestartedBy(failed *input.Container, sidecar bool) explain.RestartedBy {
 	c := in.TemplateContainer(failed.Name)
+	matches := func(r corev1.ContainerRestartRule) bool {
+		return r.ExitCodes != nil && slices.Contains(r.ExitCodes.Values, failed.ExitCode) == (r.ExitCodes.Operator == corev1.ContainerRestartRuleOnExitCodesOpIn)
+	}
 	switch {
 	case sidecar:
 		return explain.RestartedBySidecar
-	case c != nil && len(c.RestartPolicyRules) > 0 && (!failed.Ended || matchesRule(c.RestartPolicyRules, failed.ExitCode)):
+	case c != nil && len(c.RestartPolicyRules) > 0 && (!failed.Ended || slices.ContainsFunc(c.RestartPolicyRules, matches)):
 		return explain.RestartedByRules
 	case c != nil && c.RestartPolicy != nil && *c.RestartPolicy != corev1.ContainerRestartPolicyNever:
 		return explain.RestartedByContainer
@@ -119,13 +122,6 @@ func (in *Facts) RestartedBy(failed *input.Container, sidecar bool) explain.Rest
 		return explain.RestartedByPod
 	}
 	return ""
-}
-
-// matchesRule reports whether one of the rules of a container restarts it after this exit code.
-func matchesRule(rules []corev1.ContainerRestartRule, code int32) bool {
-	return slices.ContainsFunc(rules, func(r corev1.ContainerRestartRule) bool {
-		return r.ExitCodes != nil && slices.Contains(r.ExitCodes.Values, code) == (r.ExitCodes.Operator == corev1.ContainerRestartRuleOnExitCodesOpIn)
-	})
 }
 
 // NeedsContainerName reports whether a command about the pod has to name a container.

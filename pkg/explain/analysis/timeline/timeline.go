@@ -198,19 +198,15 @@ func eventMoments(in *facts.Facts, o explain.Options) []explain.Moment {
 // isMoment reports whether the event adds to the other moments. The creation of pods does if they no longer exist.
 func isMoment(in *facts.Facts, o explain.Options, e *input.Event) bool {
 	gone := e.Reason == "SuccessfulCreate" && len(in.Pods) == 0 && in.PodsRead
+	end, _ := endings.OfEvent(e)
+	endsGonePod := end != nil && in.PodsRead && input.PodNamed(in.Pods, e.Pod) == nil
 	switch {
 	case slices.Contains(shownElsewhere, e.Reason) && !gone, in.Decision.Failing() && e.Reason == in.Decision.Reason:
 		return false
-	case e.Pod != "" && !e.Warning() && !endsGonePod(in, e), e.First.IsZero() && e.Last.IsZero():
+	case e.Pod != "" && !e.Warning() && !endsGonePod, e.First.IsZero() && e.Last.IsZero():
 		return false
 	}
 	return o.HasEvent(e)
-}
-
-// endsGonePod reports whether the event shows what ended a pod that no longer exists.
-func endsGonePod(in *facts.Facts, e *input.Event) bool {
-	end, _ := endings.OfEvent(e)
-	return end != nil && in.PodsRead && !slices.ContainsFunc(in.Pods, func(p *input.Pod) bool { return p.Name == e.Pod })
 }
 
 func joinMoments(m *explain.Moment, n explain.Moment) {
