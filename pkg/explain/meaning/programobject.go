@@ -25,19 +25,23 @@ const existing = `\b((?:secrets|configmaps|services|serviceaccounts|persistentvo
 
 var leftover = lazyregexp.New(existing)
 
+// inRelease is between an object and the Helm release that has it, which ownerRelease matches.
+const inRelease = " exists in release "
+
+var ownerRelease = lazyregexp.New(`release-name\\?" must equal \\?"[^"\\]+\\?": current value is \\?"([^"\\]+)`)
+
 // readLeftover sets the object that exists.
 func readLeftover(e *KnownError, line string) {
 	e.Subject = strings.NewReplacer(`\`, "", ` in namespace ""`, "").Replace(e.Subject) // Objects of the cluster have no namespace.
+	if owner := ownerRelease.Group(line); owner != "" {
+		what, _, _ := strings.Cut(strings.TrimSuffix(e.Subject, " exists and cannot be imported"), " in namespace ")
+		e.Subject = what + inRelease + owner
+	}
 	if m := leftover.FindStringSubmatch(line); m != nil {
 		resource, rest, _ := strings.Cut(m[1], " ")
 		name, _, _ := strings.Cut(rest, " ")
 		e.Leftover = Leftover{Resource: resource, Name: strings.Trim(name, `\"`)}
 	}
-}
-
-// leftoverAdvice returns advice on an object of the API server that exists before the program creates it.
-func leftoverAdvice(e *KnownError, _ Container) string {
-	return fmt.Sprintf("find out what made %s: its age and labels show whether an earlier run or installation left it; if something uses it, have the program accept that it exists, or use another name; until then, each attempt fails", e.Leftover.word())
 }
 
 // DeleteLeftover returns advice to delete the object that is in the way of the program, "" for other errors.
@@ -92,6 +96,9 @@ func refusedAdvice(e *KnownError, c Container) string {
 	if strings.Contains(e.Reason, "set finalizers on") {
 		return fmt.Sprintf("allow ServiceAccount %s to update the subresource finalizers of the owner that it sets in the object (verb update on RESOURCE/finalizers)", account)
 	}
+	if strings.Contains(e.Reason, "Address is not allowed") {
+		return "run the pods of the webhook with hostNetwork: true (by a value of its chart): the control plane of EKS cannot reach the addresses that another CNI plugin than its own (Calico, Cilium, Weave) gives to pods"
+	}
 	if r == nil {
 		return "find what refuses the request of the program: a permission of its ServiceAccount, a quota, or a policy"
 	}
@@ -118,11 +125,9 @@ var programRefusals = map[RefusalKind]string{
 // programConstraint returns advice on a pod that the program may not create: the ServiceAccount default should not get more rights.
 func programConstraint(constraint, account, namespace string) string {
 	if account == "default" {
-		return fmt.Sprintf("run the Job with the serviceAccountName of an account that may use security context constraint (SCC) %s, which that pod needs (oc adm policy who-can use scc %s): the program asks for it as ServiceAccount default, which all pods have that name none",
-			constraint, constraint)
+		return fmt.Sprintf("run the Job with the serviceAccountName of an account that may use security context constraint (SCC) %s, which that pod needs (oc adm policy who-can use scc %s): the program asks for it as ServiceAccount default, which all pods have that name none", constraint, constraint)
 	}
-	return fmt.Sprintf("let ServiceAccount %s, as which the program asks, use security context constraint (SCC) %s, which that pod needs (oc adm policy add-scc-to-user %s -z %s -n %s)",
-		account, constraint, constraint, account, namespace)
+	return fmt.Sprintf("let ServiceAccount %s, as which the program asks, use security context constraint (SCC) %s, which that pod needs (oc adm policy add-scc-to-user %s -z %s -n %s)", account, constraint, constraint, account, namespace)
 }
 
 // PodOf returns the pod of a StatefulSet that a host names by its Service, and its namespace, "" for that of the Job; both are "" for
