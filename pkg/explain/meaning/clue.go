@@ -83,9 +83,16 @@ func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
 			return out
 		}
 	}
-	text := wording.Join("; ", e.Advice(c), q.holder(), q.Other(e, c), q.lineOfScript(&c))
+	other := ""
+	if e.Kind == ErrorCommandNotFound && !strings.Contains(q.Words, e.Subject) && deniedWords.MatchString(q.Words) { // The words are about something else.
+		other = prefixed("and ", namedFile(q, &c))
+	}
+	text := wording.Join("; ", e.Advice(c), q.holder(), other, q.lineOfScript(&c))
 	if own := q.adviceOn(e, &c); text != "" {
 		text = own.beside(text)
+	}
+	if log := strings.Join(q.Log, "\n"); e.Access.HasRule() && strings.Contains(log, "io.fabric8") && strings.Contains(log, "Spark") {
+		text += "; the driver of Spark also has to create, watch and delete pods, services and configmaps, which ClusterRole edit allows"
 	}
 	return Remedy{Text: text, OfTemplate: e.IsOfTemplate() || e.ofToken(&c), Elsewhere: e.IsElsewhere() && !e.ofToken(&c)}
 }
@@ -107,18 +114,6 @@ func (q *Clue) holder() (who string) {
 		return ""
 	}
 	return "its log names who holds it: " + wording.Quoted(wording.Shorten(who, maxAdvice))
-}
-
-// Other returns advice on the words of a log if they are about another error than the known one, which is decisive: a command that does
-// not exist; "" otherwise.
-func (q *Clue) Other(known *KnownError, c Container) string {
-	if known.Kind != ErrorCommandNotFound || strings.Contains(q.Words, known.Subject) || !deniedWords.MatchString(q.Words) {
-		return ""
-	}
-	if text := namedFile(q, &c); text != "" {
-		return "and " + text
-	}
-	return ""
 }
 
 // knownWords is the clue of a casual error that is too far from the end of the log to be the known one.
@@ -157,7 +152,7 @@ func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
 		if m := list[i].phrase.FindStringSubmatch(q.Words); m != nil {
 			of, _ := q.server(c)
 			code, line, _ := q.codeIn(c)
-			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", inputs(c), "{place}", wording.InBrackets(wording.Join(" of ", prefixed("line ", line), code)), "{file}", cmp.Or(wording.Shorten(fileIn(q.Words, c), maxDetail), "the file that the program reads"+wording.InBrackets(c.givenInputs())), "{volumes}", cmp.Or(c.lastingMounts(), c.configurationText()), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{API server}", "the API server of the cluster", "{in namespace}", cmp.Or(prefixed("in namespace ", cmp.Or(namespaceOption.Group(strings.Join(c.Arguments, " ")), c.Namespace)), "in the namespace where the program looks for it"), "{(configuration)}", wording.InBrackets(c.givenConfiguration()), "{devices}", c.devicesText(), "{token}", c.tokenAdvice(), "{scratch}", scratchOf(c), "{migration}", prefixed(" of ", q.Step), "{temporary}", cmp.Or(mountOf("/tmp", c.Mounts).place(*c), "/tmp of container "+c.Name), "{limit}", cmp.Or(limitOption.Group(strings.Join(c.commands(), "\n")), "its options") + " in " + c.inArguments()}
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", cmp.Or(c.givenInputs(), c.configurationText()), "{place}", wording.InBrackets(wording.Join(" of ", prefixed("line ", line), code)), "{file}", cmp.Or(wording.Shorten(fileIn(q.Words, c), maxDetail), "the file that the program reads"+wording.InBrackets(c.givenInputs())), "{volumes}", cmp.Or(c.lastingMounts(), c.configurationText()), "{(volumes)}", wording.InBrackets(c.lastingMounts()), "{directory}", cmp.Or(wording.Shorten(fileIn(q.Words, c), maxDetail), "the data folder of the program"), "{schedules}", prefixed("; have schedules that use the same data start at times apart, as concurrencyPolicy sees only the runs of CronJob ", c.CronJob), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{API server}", "the API server of the cluster", "{in namespace}", cmp.Or(prefixed("in namespace ", cmp.Or(namespaceOption.Group(strings.Join(c.Arguments, " ")), c.Namespace)), "in the namespace where the program looks for it"), "{(configuration)}", wording.InBrackets(c.givenConfiguration()), "{devices}", c.devicesText(), "{token}", c.tokenAdvice(), "{scratch}", scratchOf(c), "{migration}", prefixed(" of ", q.Step), "{temporary}", cmp.Or(mountOf("/tmp", c.Mounts).place(*c), "/tmp of container "+c.Name), "{limit}", cmp.Or(limitOption.Group(strings.Join(c.commands(), "\n")), "its options") + " in " + c.inArguments()}
 			groups := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
 			for n, group := range groups {
 				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
@@ -241,13 +236,17 @@ var optionValue = lazyregexp.New(`--([a-z]\w*(?:[-_]\w+)+)[= ]([^\s-]\S*)`)
 var notAccepted = lazyregexp.New(`(?i)\b(?:unknown|unrecognized|unexpected|invalid|unsupported|not recognized)\b`)
 
 var (
-	// unknownOption matches what programs say about an option that they do not know, and neededOption what they say about one that they need.
+	// unknownOption matches what programs say about options that they do not know, jointOption about ones with a value, neededOption about missing ones.
+	jointOption   = lazyregexp.New(`\boption (-\S+) (\S+): is unknown`)
 	unknownOption = lazyregexp.New(`(?i)\bunknown variable '([\w-]+)|\b(?:unknown|unrecognized|unexpected|unsupported) (?:\w+ )?(?:option|flag|argument)(?:s|\(s\))?:? ["'\x60]?(-.+)|["']?\b([a-z][\w-]*)["']? is not a (?:recognized|known|valid) (?:option|flag)`)
 	neededOption  = lazyregexp.New(`(?i)(?:\bmissing|\brequires?|\brequired|\bmust (?:provide|specify|set))\b[^;]*?(--[a-z][\w-]+)|(--[a-z][\w-]+)\W[^;]*\b(?:missing|required|must be (?:set|provided|specified|given))\b`)
 )
 
 // refusedOption is the clue of an option that the program does not know, or that it needs.
 func refusedOption(q *Clue, c *Container) string {
+	if m := jointOption.FindStringSubmatch(q.Words); m != nil {
+		return fmt.Sprintf("correct the quotes around %s and %s, which are one word in %s (image %s): the program takes both for the name of an option", m[1], wording.Shorten(m[2], maxDetail), c.scriptText(), c.Image)
+	}
 	if m := unknownOption.FindStringSubmatch(q.Words); m != nil {
 		return usageAdvice(&KnownError{Subject: m[2] + prefixed("--", m[1]+m[3])}, *c)
 	}

@@ -1,8 +1,10 @@
 package meaning
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -63,6 +65,9 @@ func faultyCode(q *Clue, c *Container) Remedy {
 		return Remedy{Text: fmt.Sprintf("correct the code%s, or run another version of image %s", place, c.Image)}
 	case in != nil:
 		return Remedy{Text: fmt.Sprintf("correct the code%s, which comes from %s, or the input that it does not expect", place, in.name()), Elsewhere: true}
+	}
+	if all := c.peers(); len(all) == 1 && strings.Contains(q.Words, "KeyError") {
+		return Remedy{Text: fmt.Sprintf("look at what %s answers to the program: it may lack %s for want of rights of its user (%s), or in this version; or run another version of image %s", all[0].name(), cmp.Or(quotedWord.Group(q.Words), "that"), cmp.Or(c.connection(), c.credentialsText()), c.Image)}
 	}
 	if in := c.givenInputs(); in != "" {
 		place += ", which may come from " + in

@@ -73,8 +73,7 @@ func afterScript(c *Container, at int) string {
 	if strings.ContainsAny(script, " \n") && !slices.ContainsFunc(rest, operator.MatchString) {
 		return ""
 	}
-	return fmt.Sprintf("give the whole line as one element after -c in command or args of container %s: its shell runs only %s, and takes %s and what follows for $0, $1 and so on",
-		c.Name, wording.Quoted(wording.Shorten(script, maxCommand)), wording.Shorten(rest[0], maxCommand))
+	return fmt.Sprintf("give the whole line as one element after -c in command or args of container %s: its shell runs only %s, and takes %s and what follows for $0, $1 and so on", c.Name, wording.Quoted(wording.Shorten(script, maxCommand)), wording.Shorten(rest[0], maxCommand))
 }
 
 // ofValue matches what errors say about a value that programs have from outside.

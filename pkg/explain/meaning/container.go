@@ -27,8 +27,9 @@ type Container struct {
 	Account string
 	// NoToken reports whether the pod template keeps the token of the ServiceAccount out of the pod.
 	NoToken bool
-	// Namespace is the namespace of the pod.
-	Namespace string
+	// Namespace is the namespace of the pod, and CronJob the one that created the Job, "" for none. Labels has the labels of the pod template.
+	Namespace, CronJob string
+	Labels             map[string]string
 	// User is the runAsUser of the container, and FSGroup the fsGroup of the pod, "" if the template has none. AlsoRoot are the other containers that ask for user 0 although
 	// runAsNonRoot does not allow it.
 	User     string
@@ -37,8 +38,9 @@ type Container struct {
 	// Variables are the environment variables whose values the pod template has, and Sources the ConfigMaps and Secrets of envFrom.
 	Variables []Variable
 	Sources   []string
-	// Arguments are the command and args of the pod template, and Servers what its command and those of init containers ask for.
-	Arguments, Servers []string
+	// Arguments are the command and args of the pod template, and Servers what its command and those of init containers ask for. Beside names the
+	// other containers of the template that run at the same time.
+	Arguments, Servers, Beside []string
 	// object is what the error is about in a cloud.
 	object string
 	// Hosts is how the pods of the Job are named in DNS.
@@ -135,9 +137,6 @@ func (c *Container) argumentsText() string {
 
 // pathIn matches paths in an argument.
 var pathIn = lazyregexp.New(`(?:^|[\s=<'"])(/[^\s'"=;|&]+)`)
-
-// inputs names what the program may read.
-func inputs(c *Container) string { return cmp.Or(c.givenInputs(), c.configurationText()) }
 
 // givenInputs names the files in volumes that the command of the container names, or else its configuration; "" without both.
 func (c *Container) givenInputs() string {

@@ -71,7 +71,7 @@ func hintsIn(sentence string) (all []string) {
 				clause = inside
 			}
 			clause = strings.Trim(clause, " -,:(*")
-			isReport := pattern == order && reports.MatchString(clause)
+			isReport := pattern == order && (reports.MatchString(clause) || strings.HasSuffix(sentence[:at[0]], "INFO"))
 			if !isReport && !idle.MatchString(clause) && (exact.MatchString(clause) || pattern == hint && definite.MatchString(clause)) {
 				all = append(all, clause)
 			}

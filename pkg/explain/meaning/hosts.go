@@ -49,11 +49,9 @@ func (e *KnownError) ofHosts(c *Container) (none Remedy) {
 	case job == "", e.Host() == "" && !h.IsWrong(host): // It may be about another host.
 		return none
 	case h.Subdomain == "":
-		return Remedy{OfTemplate: true, Text: fmt.Sprintf("{recreate} with subdomain%s in the pod template, and create a headless Service of that name (clusterIP: None) that selects its pods: without both, DNS has no name %s",
-			wording.InBrackets(service), host)}
+		return Remedy{OfTemplate: true, Text: fmt.Sprintf("{recreate} with subdomain%s in the pod template, and create a headless Service of that name (clusterIP: None) that selects its pods: without both, DNS has no name %s", wording.InBrackets(service), host)}
 	case service != h.Subdomain:
 		return Remedy{OfTemplate: true, Text: fmt.Sprintf("name host %s.%s%s in place of %s: the pods have the subdomain %s", pod, h.Subdomain, place, host, h.Subdomain)}
 	}
-	return Remedy{Text: fmt.Sprintf("look at the pod of index %s of Job %s, which host %s means, and at its log: it has to run and to listen, and headless Service %s (clusterIP: None) to exist and to select it, with publishNotReadyAddresses if others need it before it is ready",
-		strings.TrimPrefix(pod, job+"-"), job, host, service)}
+	return Remedy{Text: fmt.Sprintf("look at the pod of index %s of Job %s, which host %s means, and at its log: it has to run and to listen, and headless Service %s (clusterIP: None) to exist and to select it, with publishNotReadyAddresses if others need it before it is ready", strings.TrimPrefix(pod, job+"-"), job, host, service)}
 }

@@ -50,7 +50,7 @@ type lineRule struct {
 // lineRules have what says nothing about the cause; the rules about a tool have what it prints after each error.
 var lineRules = compiled([]lineRule{
 	{kind: lineVague, patterns: []string{`command terminated with exit code \d+$`, `error: failed to (?:push some refs to|fetch some objects from) `, `lost connection$|error: \d+ bytes of body|fatal: (?:early EOF|fetch-pack: |index-pack failed)|All renewals failed`, `\.{3,}(?i:failed)[.!]?$`, `Failed running "`, `Failure, exiting$`, `rsync warning: some files vanished`, `CommandException: \d+ files/objects could not be`}, phrases: []string{"unable to start the sftp session", "broker transport failure"}}, // of kubectl exec, git, CockroachDB, pg_upgrade, rsync, and gsutil
-	{kind: lineAlarm, patterns: []string{`Missing (?:input|output) files\b`, `Cypress could not verify\b`, `\w+ has detected an attempt to\b`, `\S+ \(no such package\):$`}}, // of Snakemake, and apk
+	{kind: lineAlarm, patterns: []string{`Missing (?:input|output) files\b`, `Cypress could not verify\b`, `\w+ has detected an attempt to\b`, `\S+ \(no such package\):$`, `\S+:\d+ - no attempt$`}}, // of Snakemake, apk, and pg_isready
 	{kind: lineEmpty, patterns: []string{
 		`[^\pL\pN]*$`,          // a ruler, or a mark below a line of code
 		`\++ `,                 // a command that a shell traces
@@ -262,10 +262,10 @@ var (
 	// quotedPair matches the message in an object of JSON in several lines, or in a page of HTML.
 	quotedPair = lazyregexp.New(`^"(?:msg|message|error|reason|detail|error_description|errorMessage)" ?: ?"([^"].*)",?$|<(?:title|h1)>([45]\d\d [^<]+)<`)
 	// childOutput matches the output of a command that failed, with what reports it, badResponse a response as clients of Rancher and
-	// Longhorn write it, failedSQL what Liquibase and PyMongo write after an error, and rejectedPush what git writes about a branch.
+	// Longhorn write it, failedSQL what Liquibase and PyMongo write after an error and Helm in one, and rejectedPush what git writes about a branch.
 	childOutput = lazyregexp.New(`^.*\bexit (?:status|code) \d+:? "(\w.*?)(?:\\n|\s)*"$|^.*The promise rejected with the reason "(.*)"\.\].*`)
 	badResponse = lazyregexp.New(`Bad response statusCode \[\d+\]\. Status \[[^\]]*\]\. Body: \[.*?message=(.*)\] from \[\S*\]`)
-	failedSQL   = lazyregexp.New(` \[Failed SQL: .*$|, full error: \{.*$`)
+	failedSQL   = lazyregexp.New(` \[Failed SQL: .*$|, full error: \{.*$| for this kubernetes version and it is therefore unable .*error from kubernetes: unable to recognize \\?"[^"]*"`)
 	// clientError matches an error of Elasticsearch's Python client, and relayed what pg_dump, Flyway and WAL-G write before an error, with its level.
 	clientError  = lazyregexp.New(`^[\w.]*(?:Error|Exception): \w+\((\d{3}), '(\w+)', ['"](.*?)['"](?:, .*)?\)$`)
 	relayed      = lazyregexp.New(`^(?:pg_\w+: (?:detail: )?Error message from server: |Message +: |((?:ERROR|FATAL|FATAL ERROR): )\d{4}[/-]\d\d[/-]\d\d \d\d:\d\d:\d\d[.\d]* )`)
@@ -331,6 +331,9 @@ func structured(line string) (text, severity string, is bool) {
 	if output, is := strings.CutPrefix(message, "stderr=["); is { // of another program, whatever the level of this one
 		message, severity = output, ""
 	}
+	if plain, own := unstamped(message); own != "" && len(plain) < len(message) && !strings.Contains(message, "\n") { // of another program, too
+		message, severity = plain, own
+	}
 	if text = wording.Join(": ", telltale(message), failure); text != "" && !strings.Contains(text, parts["code of HTTP"]) {
 		text = parts["code of HTTP"] + " " + text
 	}
@@ -383,7 +386,7 @@ func partsOf(fields map[string]any) map[string]string {
 		case float64:
 			if name == "level" {
 				parts[name] = bunyanLevels[value]
-			} else if isStatus(name, value) && parts["level"]+parts["severity"] == "" && fields["method"] == nil {
+			} else if isStatus := (strings.HasSuffix(strings.ToLower(name), "code") || name == "status") && value >= 400 && value < 600; isStatus && parts["level"]+parts["severity"] == "" && fields["method"] == nil {
 				parts["level"], parts["code of HTTP"] = errorLevels[0], strconv.Itoa(int(value))
 			}
 		case map[string]any:
@@ -402,9 +405,4 @@ func partsOf(fields map[string]any) map[string]string {
 	}
 	maps.Copy(parts, inner)
 	return parts
-}
-
-// isStatus reports whether a field is the status of an error of HTTP.
-func isStatus(name string, value float64) bool {
-	return (strings.HasSuffix(strings.ToLower(name), "code") || name == "status") && value >= 400 && value < 600
 }

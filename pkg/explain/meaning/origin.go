@@ -186,7 +186,7 @@ func namedWord(q *Clue, c *Container) string {
 	word, place, _ := q.origin(c)
 	_, from := q.split()
 	for _, line := range from {
-		if found, at, isWhole := (&Clue{Words: line}).origin(c); place == "" && isWhole && readLine(line).kind != lineVague {
+		if found, at, isWhole := (&Clue{Words: line}).origin(c); place == "" && isWhole && readLine(line).kind != lineVague && !outcome.MatchString(line) {
 			word, place = found, at
 		}
 	}

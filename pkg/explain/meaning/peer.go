@@ -120,7 +120,7 @@ func (c *Container) peers() (all []peer) {
 		if !isOne && i > 0 {
 			option, value = c.Arguments[i-1], argument
 		}
-		if add(hostAndPort.Group(value), arguments); namesPeer(option, value) {
+		if add(hostAndPort.Group(value), arguments); hostOption.MatchString(option) && hostName.MatchString(value) && !noPeer.MatchString(option) && !noName.MatchString(value) {
 			add(value, arguments)
 		}
 	}
@@ -128,11 +128,6 @@ func (c *Container) peers() (all []peer) {
 		add(server, "")
 	}
 	return all
-}
-
-// namesPeer reports whether the value of an option is the name of a server.
-func namesPeer(option, value string) bool {
-	return hostOption.MatchString(option) && hostName.MatchString(value) && !noPeer.MatchString(option) && !noName.MatchString(value)
 }
 
 // label returns the first part of the name of a host, "" if it is an address or too short to be a word.
@@ -258,7 +253,7 @@ var serverError = lazyregexp.New(`\bDB::Exception\b|\bSQLSTATE\b|\bP?SQL\w*(?:Ex
 // ofFile matches errors of a database in a file, which has no server, isOutside words about another program, and ofItself what servers say about
 // their own state; other answers are about what a program asks of them.
 var (
-	ofItself  = lazyregexp.New(`(?i)memory|\bdis[ck]|\bspace\b|input/output|corrupt|internal|time(?:d ?)?out|starting|shut(?:ting)? ?down|recover|crash|unavailable|not available|read-?only|\breplicas?\b|zookeeper|coordination|keeper|too many parts|broken|invalid page|missing chunk|checkpoint|no leader|\blocked\b|deadlock|lock wait|cluster|quorum|(?:could not|unable to) (?:open|read|write|access|extend|fsync|load) |closed|terminat|\blost\b|etcdserver|raft|abort|interrupt|not ready|connecting|connection (?:was|to|tries)|\bWAL\b|lost|maximum|limit|XMinio|unknown (?:error|exception)|std::|cache lookup`)
+	ofItself  = lazyregexp.New(`(?i)memory|\bdis[ck]|\bspace\b|input/output|corrupt|internal|time(?:d ?)?out|starting|shut(?:ting)? ?down|recover|crash|unavailable|not available|read-?only|\breplicas?\b|zookeeper|coordination|keeper|too many parts|broken|invalid page|missing chunk|checkpoint|no leader|\blocked\b|deadlock|lock wait|cluster|quorum|(?:could not|unable to) (?:open|read|write|access|extend|fsync|load) |closed|terminat|\blost\b|etcdserver|raft|abort|interrupt|not ready|connecting|connection (?:was|to|tries)|\bWAL\b|lost|maximum|\blimit|XMinio|unknown (?:error|exception)|std::|cache lookup`)
 	ofFile    = lazyregexp.New(`(?i)sqlite|database (?:table )?is locked|unable to open database file|readonly database`)
 	isOutside = lazyregexp.New(`(?i)\b(?:server|response|respond\w*|answer\w*|reply|replied|connect\w*|request|retr(?:y|ies)|fetch\w*|download\w*|upload\w*|unavailable|unreachable)\b`)
 )

@@ -64,6 +64,9 @@ func StepIn(lines []string) string {
 func (q *Clue) Place(known *KnownError, c *Container) string {
 	text, place, isVague := q.Words, q.Step, false
 	if known != nil {
+		if _, label := injection(c, known.Subject); label != "" {
+			return "its pod lacks label " + label
+		}
 		const anyCode = 1
 		text, isVague = known.Text(), known.Subject == "" || known.Subject == vagueForbidden
 		q = &Clue{Words: text, Log: q.Log}

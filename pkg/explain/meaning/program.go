@@ -3,6 +3,7 @@ package meaning
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -148,7 +149,7 @@ var startErrors = []errorRow{
 			{"no such file", lazyregexp.New(`(?i)\b(?:env|timeout|nohup|nice|xargs|tini|gosu|su-exec): (?:can't execute |failed to run command )?['‘"]?([^\s'’":]+)['’"]?: no such file`), shell},
 			{"no such file", lazyregexp.New(`(?i)^\S*sh: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): no such file`), shell},
 			{"not found", lazyregexp.New(`(?:^|[\s'"‘])((?:/[\w.-]+)*/s?bin/[\w.+-]+)['"’]? (?:is |was )?not found\.?$`), nil},
-			{"open", lazyregexp.New(`(?i)\b(?:can't|cannot) open (?:file )?['‘"]?([^\s'’":]+)['’"]?: (?:\[errno 2\] )?no such file`), []int32{2, 127}},
+			{"open", lazyregexp.New(`(?i)(?:sh|python[\d.]*): (?:\d+: )?(?:can't|cannot) open (?:file )?['‘"]?([^\s'’":]+)['’"]?: (?:\[errno 2\] )?no such file`), []int32{2, 127}},
 		},
 		answer:   lazyregexp.New(`^Executable: +(\S+)`), // of Open MPI
 		yieldsTo: []ErrorKind{ErrorAppArmorParser},      // It is a program of the node.
@@ -185,8 +186,10 @@ var startErrors = []errorRow{
 				where = m.executable()
 			case c.fixedMounts() != "":
 				where += ", or defaultMode: 0755 of the ConfigMap or Secret volume that has it"
+			case path.Ext(e.Subject) == ".sh":
+				where += ", or call it with its shell (sh " + e.Subject + ")"
 			default:
-				where += ", or an image or a user (runAsUser) that may execute it"
+				where += ", or an image or a user (runAsUser) that may execute it; if its mode allows that, the node forbids it: SELinux, or noexec for a VOLUME of the image"
 			}
 			return fmt.Sprintf("make %s executable for the container's user: %s", wording.Shorten(e.Subject, maxDetail), where)
 		},
@@ -265,7 +268,7 @@ var namedObject = lazyregexp.New(`^(?:(?:database|role|user)|Unknown database) [
 // Advice returns advice on the error, with the variable that the program has its subject from.
 func (e *KnownError) Advice(c Container) string {
 	text := e.advice(c)
-	if e.Kind == ErrorNameResolution && noHost.MatchString(e.Subject) {
+	if e.Kind == ErrorNameResolution && noHost.MatchString(e.Subject) || strings.HasPrefix(text, "{recreate}") {
 		return text
 	}
 	host, _, _ := strings.Cut(e.Host(), ":")

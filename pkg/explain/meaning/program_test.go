@@ -164,7 +164,7 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 		{ErrorOutOfGPUMemory, "", "it ran out of GPU memory", "GPU"},
 		{ErrorCommandNotFound, `bash\r`, "its script has the line ends of Windows (CRLF)", "line ends of Unix"},
 		{ErrorAuthentication, notLoggedIn, "the API server does not accept its credentials (Unauthorized)", "or else the token of ServiceAccount default"},
-		{ErrorFileMissing, "/data/in.csv", "/data/in.csv does not exist", "volume"},
+		{ErrorFileMissing, "/var/run/secrets/azure/tokens/t", "/var/run/secrets/azure/tokens/t does not exist", `label azure.workload.identity/use: "true" in the pod template`},
 		{ErrorModuleMissing, "pandas", "it cannot load pandas, which its image lacks", "has the module pandas"},
 		{ErrorSharedMemory, "", "its shared memory (/dev/shm) is full", "emptyDir with medium: Memory at /dev/shm of container main"},
 		{ErrorTimeout, "db:5432", "db:5432 did not answer in time", "NetworkPolicies"},
@@ -204,6 +204,7 @@ func TestNameOfAServiceNeedsTheDNSOfTheCluster(t *testing.T) {
 		assert.Contains(t, e.Advice(Container{HostNetwork: true}), "check host name", host, "with the DNS of the cluster")
 	}
 	assert.Contains(t, (&KnownError{Kind: ErrorNameResolution, Subject: "db"}).Advice(Container{NodeDNS: true}), "dnsPolicy ClusterFirst:")
+	assert.Contains(t, (&KnownError{Kind: ErrorConnectionRefused, Subject: "127.0.0.1:2379"}).Advice(Container{HostNetwork: true}), "127.0.0.1:2379 is its node")
 }
 
 func TestEveryErrorHasARowWithAllOfItsColumns(t *testing.T) {
@@ -270,11 +271,11 @@ func TestAdviceOnAPathIsByItsVolume(t *testing.T) {
 		{ErrorPermission, "/scripts/run.sh", "check defaultMode of volume scripts (ConfigMap tools)"},
 		{ErrorPermission, "/data/a", "access to volume data (claim results), which is mounted at /data in container main: fsGroup"},
 		{ErrorPermission, "/root/a.db", "/root/a.db, which is in no volume of the template: run it as another user, or mount an emptyDir at /root"},
-		{ErrorPermission, "/app/a.db", "mount an emptyDir at /app (if that hides nothing of image "},
+		{ErrorPermission, "/app/a.db", "mount an emptyDir at /app (if that hides nothing of image "}, {ErrorPermission, "/var/lib/x/a", "is in no volume"}, {ErrorSSHKey, "/id:bad permissions", "leave out fsGroup 7"},
 		{ErrorForeignFile, "/data/plugin", "by a whole one for the architecture of the node, in volume data (claim results)"},
 	} {
 		e := KnownError{Kind: tc.kind, Subject: tc.path}
-		assert.Contains(t, e.Advice(Container{Name: "main", Mounts: mounts}), tc.want, tc.path)
+		assert.Contains(t, e.Advice(Container{Name: "main", Mounts: mounts, FSGroup: map[bool]string{true: "7"}[tc.kind == ErrorSSHKey]}), tc.want, tc.path)
 	}
 }
 
@@ -284,10 +285,9 @@ func TestAdviceOnAServerIsByItsAddress(t *testing.T) {
 		kind          ErrorKind
 		subject, want string
 	}{
-		{ErrorConnectionRefused, "localhost:5432", "localhost:5432 is the pod itself"},
+		{ErrorConnectionRefused, "localhost:5432", "localhost:5432 is the pod, which has no other container"},
 		{ErrorTimeout, "10.96.0.1:443", "10.96.0.1:443 is most likely the API server"},
-		{ErrorTimeout, "10.1.2.1:443", "check whether 10.1.2.1:443 is the right address"},
-		{ErrorNoRoute, "", "check the address of the server"},
+		{ErrorTimeout, "10.1.2.1:443", "check whether 10.1.2.1:443 is the right address"}, {ErrorNoRoute, "", "check the address of the server"},
 		{ErrorCertificate, "x509: certificate is valid for *.a.example, not minio.b.svc", "use a host name that the certificate is valid for"},
 		{ErrorCertificate, "x509: certificate has expired or is not yet valid", "renew the certificate"},
 		{ErrorCertificate, "x509: certificate signed by unknown authority", "the certificate of the CA"},

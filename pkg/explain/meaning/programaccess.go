@@ -223,6 +223,8 @@ func keyAdvice(e *KnownError, c Container) string {
 		from, place = cmp.Or(strings.TrimSuffix(in.Kind, "emptyDir"), from), in.place(c)
 	}
 	switch reason = strings.ToLower(reason); {
+	case strings.Contains(reason, "permission") && c.FSGroup != "":
+		return fmt.Sprintf("leave out fsGroup %s, with which a group may read the key whatever its defaultMode, or have the command copy it from %s into an emptyDir, and close it there (chmod 0600)", c.FSGroup, place)
 	case strings.Contains(reason, "permission"):
 		return "let only the container's user read the key: defaultMode 0400 of " + place
 	case strings.Contains(reason, "passphrase"):
@@ -352,8 +354,7 @@ var accessErrors = []errorRow{
 			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)|(\w+ request failed with 403(?:: Forbidden| \(Forbidden\)))|(?i:(?:error|exception|failed|could not|cannot)\b.*\b(403 Forbidden))|(403 Insufficient Permission)`), nil},
 			{"not authorized ", lazyregexp.New(`(not authorized (?:on \S+ to execute command(?: \{ \w+)?|for \w+ on [\w.$-]+))`), nil},
 			{"to database|required permissions|to perform action|unauthorized to access|requested access to|api error accessdenied", lazyregexp.New(`(Access denied for user '[^']*'@'[^']*' to database '[^']*')|(You do not have the required permissions needed to perform this operation)|does not have authorization to perform action '([^']+)'|(unauthorized to access repository: \S+, action: \w+)|(requested access to the resource is denied)|operation error \w+: (\w+), .*\bapi error AccessDenied`), nil},
-			{"per", performs, nil},
-			{"does not have ", performs, nil},
+			{"per|does not have ", performs, nil},
 			{"code: 403. errors:", lazyregexp.New(`^(Code: 403)\. Errors:$|\bCode: 403\. Errors:(?: \* \d+ errors? occurred:)? \* (permission denied)`), nil}, // Vault
 			{"an error occurred (", lazyregexp.New(`An error occurred \((?:AccessDenied|AccessDeniedException|403)\) when calling the (\w+) operation`), nil},
 			{"access denied", lazyregexp.New(`((?i:unable|failed) to [^:\\]+?)(?:: [\w.]+)?[:.] Access Denied|\b(\w+ \w+ (?:at|to|from) \S+) failed: .*Access Denied`), nil},

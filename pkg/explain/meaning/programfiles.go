@@ -18,14 +18,12 @@ var pathInLine = lazyregexp.New(`(?:^|[\s'"‘(=])(/[^\s'"’:,);]+)`)
 // fileErrors are errors about files, and about modules that a program loads.
 var fileErrors = []errorRow{
 	{
-		kind: ErrorReadOnly,
-		patterns: []errorPattern{
-			{"read-only file", lazyregexp.New(`(?i)read-only file ?system`), nil},
-		},
-		subject: pathInLine,
-		brief:   "read-only files",
-		text:    "{%s is on|it wrote to} a read-only file system",
-		advise:  writableAdvice,
+		kind:     ErrorReadOnly,
+		patterns: []errorPattern{{"read-only file", lazyregexp.New(`(?i)read-only file ?system`), nil}},
+		subject:  pathInLine,
+		brief:    "read-only files",
+		text:     "{%s is on|it wrote to} a read-only file system",
+		advise:   writableAdvice,
 	},
 	{
 		kind: ErrorNoSpace,
@@ -70,14 +68,12 @@ var fileErrors = []errorRow{
 		advise:  accessAdvice,
 	},
 	{
-		kind:   ErrorOwnership,
-		casual: true,
-		patterns: []errorPattern{
-			{"not permitted", lazyregexp.New(`(?i)\b(?:changing (?:ownership|group) of|preserve ownership for) '([^']+)': operation not permitted|ch(?:own|grp):? ['"]?(/[^\s:'"]+)['"]?(?: failed)?: operation not permitted`), nil},
-		},
-		brief:  "chown not permitted",
-		text:   "it is not permitted to change the owner of {%s|a file}",
-		advise: ownershipAdvice,
+		kind:     ErrorOwnership,
+		casual:   true,
+		patterns: []errorPattern{{"not permitted", lazyregexp.New(`(?i)\b(?:changing (?:ownership|group) of|preserve ownership for) '([^']+)': operation not permitted|ch(?:own|grp):? ['"]?(/[^\s:'"]+)['"]?(?: failed)?: operation not permitted`), nil}},
+		brief:    "chown not permitted",
+		text:     "it is not permitted to change the owner of {%s|a file}",
+		advise:   ownershipAdvice,
 	},
 	{
 		kind: ErrorFileMissing,
@@ -93,36 +89,29 @@ var fileErrors = []errorRow{
 		advise:   func(e *KnownError, c Container) string { return e.FileAdvice(c, c.Mounts) },
 	},
 	{
-		kind: ErrorOtherRoot,
-		patterns: []errorPattern{
-			{"no such file", lazyregexp.New(`(?i:\bchroot: (?:failed to run command|can't execute) ['‘"]?([^\s'’":]+)['’"]?: no such file)|(?i:\bnsenter: (?:failed to execute|can't execute) ['‘"]?([^\s'’":]+)['’"]?: no such file)`), nil},
-		},
-		brief:  "not on the node",
-		text:   "{%s|a command} does not exist in the file system that it changes to",
-		advise: otherRootAdvice,
+		kind:     ErrorOtherRoot,
+		patterns: []errorPattern{{"no such file", lazyregexp.New(`(?i:\bchroot: (?:failed to run command|can't execute) ['‘"]?([^\s'’":]+)['’"]?: no such file)|(?i:\bnsenter: (?:failed to execute|can't execute) ['‘"]?([^\s'’":]+)['’"]?: no such file)`), nil}},
+		brief:    "not on the node",
+		text:     "{%s|a command} does not exist in the file system that it changes to",
+		advise:   otherRootAdvice,
 	},
 	{
-		kind: ErrorLibraryVersion,
-		patterns: []errorPattern{
-			{"not found (required by", lazyregexp.New("version `((?:GLIBC|GLIBCXX|CXXABI)_[^']+)' not found(?: \\(required by ([^)]+)\\))?"), nil},
-		},
-		brief: "library too old",
+		kind:     ErrorLibraryVersion,
+		patterns: []errorPattern{{"not found (required by", lazyregexp.New("version `((?:GLIBC|GLIBCXX|CXXABI)_[^']+)' not found(?: \\(required by ([^)]+)\\))?"), nil}},
+		brief:    "library too old",
 		describe: func(subject string) string {
 			version, program, _ := strings.Cut(subject, ":")
 			return fmt.Sprintf("its %s lacks %s, which %s needs", libraryOf(version), version, cmp.Or(program, "the program"))
 		},
 		advise: func(e *KnownError, c Container) string {
 			version, program, _ := strings.Cut(e.Subject, ":")
-			return fmt.Sprintf("run %s in the image that it was built for, or in one whose %s has %s; container %s has image %s",
-				cmp.Or(program, "the program"), libraryOf(version), version, c.Name, c.Image)
+			return fmt.Sprintf("run %s in the image that it was built for, or in one whose %s has %s; container %s has image %s", cmp.Or(program, "the program"), libraryOf(version), version, c.Name, c.Image)
 		},
 	},
 	{
-		kind: ErrorRuntimeVersion,
-		patterns: []errorPattern{
-			{" has been compiled by a more recent version of the java runtime (class file version | : unsupported major.minor version ", lazyregexp.New(`(\S+) has been compiled by a more recent version of the Java Runtime \(class file version (\d+)\.\d+\).* up to (\d+)|UnsupportedClassVersionError: (\S+) : Unsupported major\.minor version (\d+)`), nil},
-		},
-		brief: "Java too old",
+		kind:     ErrorRuntimeVersion,
+		patterns: []errorPattern{{" has been compiled by a more recent version of the java runtime (class file version | : unsupported major.minor version ", lazyregexp.New(`(\S+) has been compiled by a more recent version of the Java Runtime \(class file version (\d+)\.\d+\).* up to (\d+)|UnsupportedClassVersionError: (\S+) : Unsupported major\.minor version (\d+)`), nil}},
+		brief:    "Java too old",
 		describe: func(subject string) string {
 			class, built, has := versionsOf(subject)
 			text := fmt.Sprintf("%s needs Java %d or later", strings.ReplaceAll(class, "/", "."), major(built)-oldestClass)
@@ -137,11 +126,9 @@ var fileErrors = []errorRow{
 		},
 	},
 	{
-		kind: ErrorClientVersion,
-		patterns: []errorPattern{
-			{"server version: ", lazyregexp.New(`\bserver version: (\d[\w.]*)[^;]*; (\w+) version: (\d[\w.]*)`), nil},
-		},
-		brief: "client version",
+		kind:     ErrorClientVersion,
+		patterns: []errorPattern{{"server version: ", lazyregexp.New(`\bserver version: (\d[\w.]*)[^;]*; (\w+) version: (\d[\w.]*)`), nil}},
+		brief:    "client version",
 		describe: func(subject string) string {
 			server, program, client := versionsOf(subject)
 			relation := "older"
@@ -228,9 +215,14 @@ func (e *KnownError) FileAdvice(c Container, mounts []Mount) string {
 	if strings.Contains(e.Subject, "*") {
 		what = "has nothing that matches " + e.Subject
 	}
+	how, _ := injection(&c, e.Subject)
 	switch in := mountOf(e.Subject, mounts); {
 	case strings.HasPrefix(e.Subject, tokenDir):
 		return c.tokenAdvice()
+	case in == nil && how != "":
+		return how
+	case in == nil && len(c.Beside) > 0 && shared.MatchString(e.Subject):
+		return fmt.Sprintf("mount one volume, such as an emptyDir, at %s in container %s and in the one that writes the file (%s): containers of a pod share no other files", path.Dir(e.Subject), c.Name, wording.Enumerate(c.Beside, "or"))
 	case in != nil && in.Kind == "emptyDir" && len(in.Earlier) > 0:
 		return fmt.Sprintf("check whether init container %s writes into %s: it is empty or %s", wording.Enumerate(in.Earlier, "or"), in.place(c), what)
 	case in != nil && in.Kind == "emptyDir":
@@ -324,7 +316,7 @@ func accessAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf("set variable HOME of container %s to a folder of its user%s, such as %s: the program looks for %s in the home of root, which no other user may enter", c.Name, user, scratchOf(&c), file)
 	case ofRuntime.MatchString(e.Subject):
 		return fmt.Sprintf("run container %s as a user who may use %s%s, or have its program leave that alone: kubelet and runtime make it for each container, and no volume can take its place", c.Name, file, user)
-	case ofProgram.MatchString(e.Subject):
+	case ofProgram.MatchString(e.Subject) && !strings.HasPrefix(e.Subject, "/var/lib/"):
 		return fmt.Sprintf("run container %s as a user who may use %s, which is in its image%s, or use an image whose program does not need that; it is %s", c.Name, file, user, c.Image)
 	}
 	dir, limit := e.Subject, ""
@@ -338,6 +330,9 @@ func accessAdvice(e *KnownError, c Container) string {
 	}
 	return fmt.Sprintf("give the user of container %s%s access to %s, which is in no volume of the template: run it as another user, or %s if it only has to write", c.Name, user, file, empty)
 }
+
+// shared matches files that containers of a pod may exchange.
+var shared = lazyregexp.New(`^/(?:var/[^r/]\w*|tmp|data|mnt|srv|work\w*|shared|out\w*|logs?)/`)
 
 // ofData matches folders that have no programs, and folder the names of such folders at the end of a path.
 var ofData = lazyregexp.New(`^/(?:tmp|var|run|home|root|mnt|data|srv|dev)(?:/|$)|/\.?(?:cache|logs?|te?mp|data|work|out(?:put)?|uploads?)(?:/|$)`)
@@ -378,8 +373,7 @@ func otherRootAdvice(e *KnownError, c Container) string {
 	if len(node) != 1 {
 		return fmt.Sprintf("check whether the file system that container %s changes to has %s: its image does not matter", c.Name, what)
 	}
-	return fmt.Sprintf("check whether the node has %s: container %s looks for it in hostPath %s, which is mounted at %s, not in its image; run a command that this kind of node has",
-		what, c.Name, node[0].Directory, node[0].Path)
+	return fmt.Sprintf("check whether the node has %s: container %s looks for it in hostPath %s, which is mounted at %s, not in its image; run a command that this kind of node has", what, c.Name, node[0].Directory, node[0].Path)
 }
 
 // writableAdvice returns advice on a directory that is read-only.

@@ -122,6 +122,10 @@ func addressAdvice(named, plain string) func(*KnownError, Container) string {
 			return fmt.Sprintf("check the kubelet of the node with the address %s, which the API server asks for logs and to run commands: the node may be down, or a firewall closes this port", strings.TrimSuffix(e.Subject, ":10250"))
 		case e.APIServer && ownPod.MatchString(e.Subject):
 			return ownAPIServer(e, c)
+		case ownPod.MatchString(e.Subject) && c.HostNetwork:
+			return fmt.Sprintf("check whether the server runs there, and accepts the certificates of the program: the pod is on the host network, so that %s is its node", e.Subject)
+		case ownPod.MatchString(e.Subject) && len(c.Beside) == 0:
+			return fmt.Sprintf("give the program the address of its server, unless container %s should start that itself: %s is the pod, which has no other container", c.Name, e.Subject)
 		case ownPod.MatchString(e.Subject):
 			return fmt.Sprintf("%s is the pod itself: if no container of the pod should listen there, give the program the address of its server", e.Subject)
 		case e.IsOfAPIServer():
@@ -288,7 +292,7 @@ var networkErrors = []errorRow{
 		kind: ErrorTimeout,
 		patterns: []errorPattern{
 			{"dial ", lazyregexp.New(`\bdial (?:tcp|udp)\d? (\S+): (?:i/o timeout|connect: connection timed out)`), nil},
-			{"deadline|handshake timeout", lazyregexp.New(`"https?://([^/"]+)[^"]*": context deadline exceeded|\bcode = DeadlineExceeded\b|"https?://([^/"]+)[^"]*": net/http: TLS handshake timeout`), nil},
+			{"deadline|handshake timeout", lazyregexp.New(`"https?://([^/"]+)[^"]*": context deadline exceeded|\[([\w.-]+:\d+)\]: context deadline exceeded|\bcode = DeadlineExceeded\b|"https?://([^/"]+)[^"]*": net/http: TLS handshake timeout`), nil},
 			{"connection to server", lazyregexp.New(`(?i)connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?, port (\d+) failed: (?:connection timed out|timeout expired)`), nil},
 			{"failed to connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{4,} ms|(?: after \d+ ms)?: (?:connection )?timed out)`), nil},
 			{"timed out", lazyregexp.New(`(?i)\bhost='([^']+)', port=(\d+)\).*timed out|\bhost (\S+) port (\d+): (?:connection|operation) timed out|timed out after \w+ while trying to connect to \((\S+), (\d+)\)`), nil},

@@ -54,6 +54,9 @@ func readLeftover(e *KnownError, line string) {
 		annotations += " " + key[1] + "=" + key[2]
 		e.Leftover.Holder = cmp.Or(e.Leftover.Holder, key[3])
 	}
+	if e.Leftover.Holder != "" {
+		e.Subject = fmt.Sprintf("%s \"%s\" exists in release %s", m[1], m[2], e.Leftover.Holder)
+	}
 	where := m[2] + prefixed(" -n ", m[3])
 	e.Leftover.Adopt = wording.Join(" && ", prefixed("kubectl annotate --overwrite "+e.Leftover.Resource+" "+where, annotations), prefixed("kubectl label --overwrite "+e.Leftover.Resource+" "+where, labels))
 }
@@ -134,6 +137,9 @@ func refusedAdvice(e *KnownError, c Container) string {
 	if strings.Contains(e.Reason, "set finalizers on") {
 		return fmt.Sprintf("allow ServiceAccount %s to update the subresource finalizers of the owner that it sets in the object (verb update on RESOURCE/finalizers)", account)
 	}
+	if strings.Contains(e.Reason, "Address is not allowed") {
+		return "run the pods of the webhook with hostNetwork: true (by a value of its chart): the control plane of EKS cannot reach the addresses that another CNI plugin than its own (Calico, Cilium, Weave) gives to pods"
+	}
 	if r == nil {
 		return "find what refuses the request of the program: a permission of its ServiceAccount, a quota, or a policy"
 	}
@@ -162,11 +168,9 @@ var programRefusals = map[RefusalKind]string{
 // programConstraint returns advice on a pod that the program may not create: the ServiceAccount default should not get more rights.
 func programConstraint(constraint, account, namespace string) string {
 	if account == "default" {
-		return fmt.Sprintf("run the Job with the serviceAccountName of an account that may use security context constraint (SCC) %s, which that pod needs (oc adm policy who-can use scc %s): the program asks for it as ServiceAccount default, which all pods have that name none",
-			constraint, constraint)
+		return fmt.Sprintf("run the Job with the serviceAccountName of an account that may use security context constraint (SCC) %s, which that pod needs (oc adm policy who-can use scc %s): the program asks for it as ServiceAccount default, which all pods have that name none", constraint, constraint)
 	}
-	return fmt.Sprintf("let ServiceAccount %s, as which the program asks, use security context constraint (SCC) %s, which that pod needs (oc adm policy add-scc-to-user %s -z %s -n %s)",
-		account, constraint, constraint, account, namespace)
+	return fmt.Sprintf("let ServiceAccount %s, as which the program asks, use security context constraint (SCC) %s, which that pod needs (oc adm policy add-scc-to-user %s -z %s -n %s)", account, constraint, constraint, account, namespace)
 }
 
 // PodOf returns the pod of a StatefulSet that a host names by its Service, and its namespace, "" for that of the Job; both are "" for

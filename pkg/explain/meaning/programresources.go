@@ -38,13 +38,11 @@ var resourceErrors = []errorRow{
 		advise: gpuAdvice,
 	},
 	{
-		kind: ErrorCollective,
-		patterns: []errorPattern{
-			{"system|remote|internal|collective operation timeout|rendezvous|connection closed by peer [|unable to reliably start one or more daemons|no socket interface found|waiting for clients. |barrier timed out|actor is dead because its node has died", lazyregexp.New(`\b(nccl(?:System|Remote|Internal)Error)\b|Watchdog caught (collective operation timeout)(?:.*OpType=(\w+))?|\b(Rendezvous(?:Timeout|Connection|Closed)Error)\b|Connection closed by peer \[([^\]]+)\]|ORTE has lost communication with a remote daemon|ORTE was (unable to reliably start one or more daemons)|(no socket interface found)|waiting for clients\. (\d+/\d+ clients joined)|(Barrier timed out)|(actor is dead because its node has died)`), nil}, // NCCL, PyTorch, JAX, Ray
-		},
-		answer: lazyregexp.New(`Remote daemon: \S+ on node (\S+)`),
-		isLate: true,
-		brief:  "workers apart",
+		kind:     ErrorCollective,
+		patterns: []errorPattern{{"system|remote|internal|collective operation timeout|rendezvous|connection closed by peer [|unable to reliably start one or more daemons|no socket interface found|waiting for clients. |barrier timed out|actor is dead because its node has died", lazyregexp.New(`\b(nccl(?:System|Remote|Internal)Error)\b|Watchdog caught (collective operation timeout)(?:.*OpType=(\w+))?|\b(Rendezvous(?:Timeout|Connection|Closed)Error)\b|Connection closed by peer \[([^\]]+)\]|ORTE has lost communication with a remote daemon|ORTE was (unable to reliably start one or more daemons)|(no socket interface found)|waiting for clients\. (\d+/\d+ clients joined)|(Barrier timed out)|(actor is dead because its node has died)`), nil}}, // NCCL, PyTorch, JAX, Ray
+		answer:   lazyregexp.New(`Remote daemon: \S+ on node (\S+)`),
+		isLate:   true,
+		brief:    "workers apart",
 		describe: func(subject string) string {
 			if isWorker(subject) {
 				return "it lost contact with worker " + subject
@@ -73,13 +71,11 @@ var resourceErrors = []errorRow{
 		advice: "{update the container runtime of the node (runc, libseccomp, Docker), whose seccomp profile is most likely older than the C library of the image: it answers clone3 with %s; or use an image with an older base|make the program start fewer threads or processes (such as OMP_NUM_THREADS), or raise the kubelet's limit on them (podPidsLimit)}",
 	},
 	{
-		kind: ErrorBus,
-		patterns: []errorPattern{
-			{"bus", lazyregexp.New(`\bBus error \(core dumped\)|(Signal 7 \(SIGBUS\)) received by PID`), nil},
-		},
-		brief:  "bus error",
-		text:   "{%s|Bus error (core dumped)}",
-		advice: "give the container the huge pages that it uses (limit hugepages-2Mi) or turn them off in the program, and check the size of /dev/shm and of volumes that it maps",
+		kind:     ErrorBus,
+		patterns: []errorPattern{{"bus", lazyregexp.New(`\bBus error \(core dumped\)|(Signal 7 \(SIGBUS\)) received by PID`), nil}},
+		brief:    "bus error",
+		text:     "{%s|Bus error (core dumped)}",
+		advice:   "give the container the huge pages that it uses (limit hugepages-2Mi) or turn them off in the program, and check the size of /dev/shm and of volumes that it maps",
 	},
 	{
 		kind: ErrorOutOfMemory,
@@ -131,10 +127,16 @@ var resourceErrors = []errorRow{
 			{"must be at least", lazyregexp.New(`\b((?:System|Executor) memory \d+\w* must be at least \d+)`), nil},
 			{"heap", lazyregexp.New(`((?:Initial|Minimum) heap size set to a larger value than the maximum heap size|Too small (?:initial|maximum) heap|Invalid (?:initial|maximum) heap size: \S+)|(initial heap size \[\d+\] not equal to maximum heap size \[\d+\])`), nil},
 		},
-		brief:    "wrong heap size",
-		describe: heapSizeText,
+		brief: "wrong heap size",
+		describe: func(subject string) string {
+			text := "the size of its heap is wrong"
+			if strings.Contains(subject, "must be at least") || strings.Contains(subject, "Too small") {
+				text = "its heap is too small"
+			}
+			return wording.Join(": ", text, subject)
+		},
 		advise: func(e *KnownError, c Container) string {
-			for part, option := range sparkOptions {
+			for part, option := range map[string]string{"System memory": "--driver-memory (spark.driver.memory)", "Executor memory": "--executor-memory (spark.executor.memory)"} { // of Spark
 				if strings.HasPrefix(e.Subject, part) {
 					return fmt.Sprintf("raise %s of container %s (%s)", option, c.Name, javaHeap(c))
 				}
@@ -147,19 +149,6 @@ var resourceErrors = []errorRow{
 // isWorker reports whether the subject of an error is the name of the pod of a worker.
 func isWorker(subject string) bool {
 	return strings.Contains(subject, "-") && !strings.ContainsAny(subject, " :")
-}
-
-// sparkOptions are Spark's options for the memory that its message is about.
-var sparkOptions = map[string]string{
-	"System memory": "--driver-memory (spark.driver.memory)", "Executor memory": "--executor-memory (spark.executor.memory)",
-}
-
-func heapSizeText(subject string) string {
-	text := "the size of its heap is wrong"
-	if strings.Contains(subject, "must be at least") || strings.Contains(subject, "Too small") {
-		text = "its heap is too small"
-	}
-	return wording.Join(": ", text, subject)
 }
 
 // kafkaReceive is where a Kafka client reads the size of an answer; of a listener with TLS, it takes the first bytes of an alert for that.

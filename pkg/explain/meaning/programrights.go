@@ -73,6 +73,31 @@ func (c *Container) accountText() string {
 // tokenDir is the folder of the token of a ServiceAccount.
 const tokenDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
+// generatedToken matches the name of a Secret that Kubernetes generated for a ServiceAccount, before 1.24.
+var generatedToken = lazyregexp.New(`^(.+)-token-[a-z0-9]{5}$`)
+
+// AccountOfToken returns the ServiceAccount whose generated token a Secret of this name was, "" for other names.
+func AccountOfToken(secret string) string { return generatedToken.Group(secret) }
+
+// injected are folders that a webhook or a runner adds to a container, what it needs for that, and the label of the pod template for it, if it has one.
+var injected = []struct{ dir, label, how string }{
+	{"/var/run/secrets/azure/tokens/", "azure.workload.identity/use", `{recreate} with label azure.workload.identity/use: "true" in the pod template (one of the Job itself has no effect), and give ServiceAccount {account} annotation azure.workload.identity/client-id: the webhook of Azure Workload Identity adds the token and its variables only then`},
+	{"/var/run/secrets/azure/tokens/", "", "look at the webhook of Azure Workload Identity (pods azure-wi-webhook in kube-system), which adds the token when a pod is created, then have the pod created again"},
+	{"/var/run/secrets/eks.amazonaws.com/", "", "give ServiceAccount {account} annotation eks.amazonaws.com/role-arn, then have the pod created again: the webhook of EKS adds the token only to new pods of such an account"},
+	{"/vault/secrets/", "", "check the annotations of the pod template for Vault's agent (vault.hashicorp.com/agent-inject and role, and agent-inject-secret-NAME for each file): its webhook adds the files to new pods that have them"},
+	{"/github/", "", "use a newer image of the runner, or newer container hooks in it: they add /github to the container of a step, not image {image}"},
+}
+
+// injection says how the container gets a file that a webhook or a runner adds, and which label its pod lacks for that; "" for other files.
+func injection(c *Container, file string) (how, label string) {
+	for _, r := range injected {
+		if strings.HasPrefix(file, r.dir) && (r.label == "" || c.Labels[r.label] != "true") {
+			return wording.Insert(r.how, "{account}", c.account(), "{image}", c.Image), r.label
+		}
+	}
+	return "", ""
+}
+
 // tokenAdvice returns advice on a program that asks the API server without a token.
 func (c *Container) tokenAdvice() string {
 	if c.NoToken {
@@ -142,10 +167,7 @@ var apiPath = lazyregexp.New(`^https://[^/]+/api(?:/v1|s/([a-z0-9.-]+)/v\d\w*)/(
 
 // ObjectsNamespace returns the namespace of the objects that IsOfObjects is about, "" for all namespaces.
 func (e *KnownError) ObjectsNamespace() string {
-	if m := apiPath.FindStringSubmatch(e.Subject); m != nil {
-		return m[2]
-	}
-	return ""
+	return append(apiPath.FindStringSubmatch(e.Subject), "", "", "")[2]
 }
 
 // IsOfObjects reports whether the API server denied a request that the error shows by its URL only.
@@ -197,7 +219,7 @@ var vaultVerbs = map[string]string{"GET": "read, or list", "LIST": "list", "PUT"
 // ofAccess returns the remedy for an error about credentials or rights of which a phrase, or the status of the response, says more.
 func (e *KnownError) ofAccess(q *Clue, c *Container) (none Remedy) {
 	isAccess := slices.Contains([]ErrorKind{ErrorForbidden, ErrorAuthentication}, e.Kind)
-	if !isAccess && !slices.Contains([]ErrorKind{ErrorObjectMissing, ErrorCommandNotFound, ErrorReadOnly, ErrorFileMissing}, e.Kind) || e.Access != (Access{}) {
+	if !isAccess && !slices.Contains([]ErrorKind{ErrorObjectMissing, ErrorCommandNotFound, ErrorReadOnly, ErrorFileMissing, ErrorUsage}, e.Kind) || e.Access != (Access{}) {
 		return none
 	}
 	with := &Clue{Words: q.Words + "; " + e.Subject, Log: q.Log}
@@ -212,7 +234,8 @@ func (e *KnownError) ofAccess(q *Clue, c *Container) (none Remedy) {
 	return none
 }
 
-// ofToken reports whether the error is about the API server, which the program asks at its own pod or without a token.
+// ofToken reports whether the pod template keeps a token out of the pod, or the program asks its own pod in place of the API server.
 func (e *KnownError) ofToken(c *Container) bool {
-	return e.APIServer && ownPod.MatchString(e.Subject) || c.NoToken && (e.Access.User == anonymous || strings.HasPrefix(e.Subject, tokenDir))
+	_, label := injection(c, e.Subject)
+	return label != "" || e.APIServer && ownPod.MatchString(e.Subject) || c.NoToken && (e.Access.User == anonymous || strings.HasPrefix(e.Subject, tokenDir))
 }

@@ -52,12 +52,10 @@ func hasWindowsEnd(command string) bool {
 func loaderAdvice(e *KnownError, c Container) string {
 	file := cmp.Or(e.Subject, strings.Join(c.Arguments[:min(1, len(c.Arguments))], ""))
 	if m := mountOf(file, c.Mounts); m != nil && m.Kind == "emptyDir" && len(m.Earlier) > 0 {
-		return fmt.Sprintf("have init container %s put a program that needs no loader (built static) at %s, or run it in an image with its loader, that of its C library, which %s lacks",
-			wording.Enumerate(m.Earlier, "or"), file, c.Image)
+		return fmt.Sprintf("have init container %s put a program that needs no loader (built static) at %s, or run it in an image with its loader, that of its C library, which %s lacks", wording.Enumerate(m.Earlier, "or"), file, c.Image)
 	}
 	if e.Subject == "" {
-		return fmt.Sprintf("save the script that container %s starts with the line ends of Unix (LF) and build image %s again, or use an image with the interpreter that its first line names; a program needs an image with its C library, or to be built without one (static)",
-			c.Name, c.Image)
+		return fmt.Sprintf("save the script that container %s starts with the line ends of Unix (LF) and build image %s again, or use an image with the interpreter that its first line names; a program needs an image with its C library, or to be built without one (static)", c.Name, c.Image)
 	}
 	advice := notFoundAdvice(e, c)
 	if m := mountOf(e.Subject, c.Mounts); m != nil {

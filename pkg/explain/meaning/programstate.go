@@ -12,13 +12,11 @@ import (
 // stateErrors are errors about what a rerun finds again: a host key, a limit of a service, a variable, and what an earlier run left.
 var stateErrors = []errorRow{
 	{
-		kind: ErrorHostKey,
-		patterns: []errorPattern{
-			{"host key verification failed|knownhosts: key ", lazyregexp.New(`Host key verification failed|knownhosts: key (?:is unknown|mismatch)`), nil},
-		},
-		brief:  "unknown host key",
-		text:   "host key verification failed: its known_hosts lacks the key of the server, or has another",
-		advice: "give container {container} a known_hosts file with the host key of the server, such as from a ConfigMap; ssh-keyscan prints the key",
+		kind:     ErrorHostKey,
+		patterns: []errorPattern{{"host key verification failed|knownhosts: key ", lazyregexp.New(`Host key verification failed|knownhosts: key (?:is unknown|mismatch)`), nil}},
+		brief:    "unknown host key",
+		text:     "host key verification failed: its known_hosts lacks the key of the server, or has another",
+		advice:   "give container {container} a known_hosts file with the host key of the server, such as from a ConfigMap; ssh-keyscan prints the key",
 	},
 	{
 		kind: ErrorRateLimit,
@@ -52,13 +50,11 @@ var stateErrors = []errorRow{
 		advise:   usageAdvice,
 	},
 	{
-		kind: ErrorScript,
-		patterns: []errorPattern{
-			{"yntax error|ad substitution|set: illegal option -o pipefail|nexpected end of file", lazyregexp.New(`^\S+: (?:-c: )?(?:(?:line )?\d+: )?([Ss]yntax error(?:: (?:unexpected .+|"[^"]+" unexpected.*|[\w ]+ unexpected.*|[Uu]nterminated .+)| near unexpected .+)|(?:\S+: )?[Bb]ad substitution|set: Illegal option -o pipefail|[Uu]nexpected end of file.*)`), nil},
-		},
-		brief:  "script",
-		text:   "the shell cannot read its script{: %s|}",
-		advise: scriptAdvice,
+		kind:     ErrorScript,
+		patterns: []errorPattern{{"yntax error|ad substitution|set: illegal option -o pipefail|nexpected end of file", lazyregexp.New(`^\S+: (?:-c: )?(?:(?:line )?\d+: )?([Ss]yntax error(?:: (?:unexpected .+|"[^"]+" unexpected.*|[\w ]+ unexpected.*|[Uu]nterminated .+)| near unexpected .+)|(?:\S+: )?[Bb]ad substitution|set: Illegal option -o pipefail|[Uu]nexpected end of file.*)`), nil}},
+		brief:    "script",
+		text:     "the shell cannot read its script{: %s|}",
+		advise:   scriptAdvice,
 	},
 	{
 		kind:   ErrorVariable,
@@ -230,6 +226,7 @@ var usageErrors = []errorPattern{
 	{"flag", lazyregexp.New(`^(flag (?:provided but not defined|needs an argument): \S+)|^(?:(?i:error): )?(required flag\(s\) .+ not set)|(invalid argument .+ for \\*"[^"]+" flag)`), nil}, // Go, pflag
 	{"unknown", lazyregexp.New(`^(?:\S+: )?(?:(?i:error): )?([uU]nknown (?:shorthand )?(?:flag|command|option):? .+)`), nil},
 	{"error: ", lazyregexp.New(`^\S+(?: \S+)?: error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)|^Error: (No such (?:command|option):? .+|Got unexpected extra argument.+|Invalid value for .+)|^Error: (Missing (?:(?:option|argument|parameter) '.+|application resource.*))|^Error: ((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)|^Error: (provide either [^.]+)|^error: (unexpected argument .+ found)`), nil}, // argparse, Click, Cobra, clap
+	{"no attempt", lazyregexp.New(`^(\S+:\d+ - no attempt)$`), nil}, // pg_isready
 	{"option", lazyregexp.New(`^\S+: (unrecognized option .+|bad option: .+|invalid option -- .+|option requires an argument .+)|^(Unrecognized VM option '.+)`), nil}, // getopt, Java
 }
 
@@ -244,7 +241,7 @@ const (
 // createdBefore is how to resolve a table, or a part of one, that a migration creates once more.
 const createdBefore = "an earlier attempt or another migration created it: mark that step as done in the tool, have the statement accept it (IF NOT EXISTS), or drop it if nothing needs it; until then, a rerun fails again"
 
-const newerImage = "the database has a migration that the image lacks, as a newer image has run it: run one that has it, or restore the database"
+const newerImage = "the database has a revision that the image lacks, as a newer image has migrated it: run one that has it, or restore the database"
 
 const unlock = "let the run that holds the lock end; if no run holds it any longer, release the lock with the unlock command of the tool"
 
@@ -261,11 +258,10 @@ var resolutions = []struct{ part, how string }{
 	{"checksum mismatch", "restore the migration as it was applied, or accept the changed one with flyway repair; until then, a rerun fails again"},
 	{"statement ", "have the program use no prepared statements (prepareThreshold=0, pgbouncer=true in its URL), or ask the database itself or a pooler in session mode: behind a pooler, sessions share connections"},
 	{"failed migrations", "undo or complete the migration that failed, then mark it so with prisma migrate resolve; until then, a rerun fails again"},
-	{"locate revision", "the database has a revision that the image lacks, as a newer image has migrated it: run one that has it, or restore the database"},
-	{"no migration found", newerImage}, {"is missing", newerImage},
+	{"locate revision", newerImage}, {"no migration found", newerImage}, {"is missing", newerImage},
 	{"failed migration to", "undo or complete the migration that failed, then mark it so with flyway repair; until then, a rerun fails again"},
 	{"Dirty database", "undo or complete the migration that failed, then set its version with migrate force; until then, a rerun fails again"},
-	{"already allocated", "use another address or port; or, if nothing needs the Service that has it (kubectl get services -A), delete that one"},
+	{"already allocated", "use another address or port than {number}; or, if nothing needs the Service that has it (kubectl get services -A), delete that one"},
 	{"Detected ", "use an image that has the migration which the database has, or, if it was removed on purpose, mark it so (flyway repair); until then, a rerun fails again"},
 	{"already initialized", "have the script call rs.initiate() only if rs.status() fails: the replica set exists, which is what it wants"},
 	{"lock", unlock},
@@ -281,7 +277,7 @@ func earlierAdvice(e *KnownError, c Container) string {
 	}
 	for _, r := range resolutions {
 		if strings.Contains(e.Subject, r.part) {
-			return r.how
+			return wording.Insert(r.how, "{number}", strings.TrimPrefix(strings.Split(e.Subject, ": ")[0], "failed to allocate IP "))
 		}
 	}
 	return ""

@@ -59,7 +59,7 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 		out = appendNew(out, onDisruptions(in, v.Disruptions))
 	}
 	if needsRetry(in, v.Family) {
-		out = appendNew(out, toRetry(in, failed, v, options))
+		out = appendNew(out, toRetry(in, failed, v, options, len(out) > 0 && out[0].Kind == explain.AdviceFix && out[0].Recreates))
 	}
 	if !options.IsNarrow() {
 		out = append(out, onDeletionLater(in)...)
@@ -183,16 +183,21 @@ func onNoStart(in *facts.Facts, c *input.Container, message, command string) []e
 
 // containerOf returns what advice on an error of the container depends on.
 func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
-	return meaning.Container{
+	of := meaning.Container{
 		Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name), SharedMemory: in.HasSharedMemory(c.Name),
 		MemoryLimit: in.MemoryLimit(c).Value, Secrets: in.Secrets(c.Name), Mounts: in.Mounts(c.Name),
 		Variables: facts.Variables(in, c.Name), Sources: facts.EnvSources(in, c.Name),
 		User: facts.User(in, c.Name), FSGroup: facts.FSGroup(in), AlsoRoot: facts.AlsoRoot(in, c.Name),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
-		Account: facts.Account(in), NoToken: facts.NoToken(in), Namespace: in.Job.Namespace,
+		Account: facts.Account(in), NoToken: facts.NoToken(in), Namespace: in.Job.Namespace, Labels: in.Spec.Template.Labels,
+		Beside:    slices.DeleteFunc(in.MainContainers(), func(name string) bool { return name == c.Name || in.IsInit(c.Name) }),
 		Arguments: facts.Arguments(in, c.Name), Servers: facts.AskedServers(in, c.Name),
 		Devices: facts.Devices(in, c.Name), Node: nodeOf(in, c), Hosts: *facts.HostsOf(in),
 	}
+	if o := facts.OwnerOf(in.Job); o != nil && o.Kind == "CronJob" {
+		of.CronJob = o.Name
+	}
+	return of
 }
 
 // nodeOf returns the node of the pod that has the container, "" if it is unknown.

@@ -35,9 +35,13 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	case f == nil:
 		return onGonePods(in, failed, v)
 	}
-	out := onKind(in, failed, f)
-	if c := f.Speaking(in); c != nil {
-		out = append(out, onContainer(in, f, c)...)
+	out, speaks := onKind(in, failed, f), f
+	collided := lists.First(failed.Groups, func(g **failures.Group) bool { return (*g).Failures[0] == f && (*g).OriginOfCollision(in) != nil })
+	if collided != nil {
+		speaks = (*collided).OriginOfCollision(in)
+	}
+	if c := speaks.Speaking(in); c != nil {
+		out = append(out, onContainer(in, speaks, c)...)
 	}
 	if slices.ContainsFunc(v.Problems, fitsNowhere) { // A copy of the pod would wait, too.
 		out = slices.DeleteFunc(out, func(a explain.Advice) bool { return a.Kind == explain.AdviceDebug })
@@ -47,7 +51,7 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	}
 	out = append(out, onReplacement(in, f)...)
 	out = append(out, onDisruption(in, failed, f)...)
-	if slices.ContainsFunc(failed.Groups, func(g *failures.Group) bool { return g.Failures[0] == f && g.OriginOfCollision(in) != nil }) {
+	if collided != nil {
 		out = append(out, advise(words.MakeRepeatable, "")...)
 	}
 	if len(failed.All) > 1 && !in.PerIndex() && failed.HaveLogs() {
@@ -117,7 +121,7 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		flag := map[string]string{"cloud-sql-proxy": " (--exit-zero-on-sigterm)"}[c.Name]
 		return append(advise(fmt.Sprintf(words.ExitCleanly, c.Name, flag), ""), readLog(in, f.Pod, c)...)
 	}
-	if killed := f.OutOfMemory(); isBeside(killed, c) {
+	if killed := f.OutOfMemory(); len(killed) > 1 || len(killed) == 1 && killed[0].Name != c.Name {
 		out = onMemory(in, killed)
 	}
 	logs := readLog(in, f.Pod, c)
@@ -131,11 +135,6 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		out = append(append(out, onSidecars(in, f.Pod.Name)...), explain.Advice{Kind: explain.AdviceDebug, Text: text, Command: command})
 	}
 	return out
-}
-
-// isBeside reports whether the containers are others than c, or more.
-func isBeside(all []*input.Container, c *input.Container) bool {
-	return len(all) > 1 || len(all) == 1 && all[0].Name != c.Name
 }
 
 // onError returns advice on the error that ended the program of a container.

@@ -43,8 +43,8 @@ func needsRetry(in *facts.Facts, f *explain.Family) bool {
 }
 
 // toRetry returns advice on running the missing part of a failed Job, or only the missing indexes among those that the report
-// covers.
-func toRetry(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Advice {
+// covers; edits is whether its template has to change before.
+func toRetry(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options, edits bool) []explain.Advice {
 	if t := facts.ToolOf(in.Job); t.IsHook() || t.Keeps() || t != nil && (t.Runs || t.Source != "") { // A copy would not be the Job that the tool waits for.
 		return []explain.Advice{{Kind: explain.AdviceRerun, Text: words.RunToolAgain(t)}}
 	}
@@ -63,6 +63,8 @@ func toRetry(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Op
 		text, flags = words.RerunWithMoreTime, time
 	case variable != "":
 		text, flags = words.RerunWithVariable, variable
+	case edits:
+		flags = " --edit"
 	}
 	if in.Indexed() && o.IsNarrow() {
 		missing := covered(in, f, o)

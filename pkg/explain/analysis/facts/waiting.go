@@ -93,7 +93,7 @@ func HidesExit(in *Facts, container string) string {
 
 // WorkedOn returns what the program of a container worked on when it failed, as far as the known error, or else its words, leave it out.
 func WorkedOn(in *Facts, container string, clue *meaning.Clue, known *meaning.KnownError) string {
-	return clue.Place(known, &meaning.Container{Name: container, Arguments: Arguments(in, container), Variables: Variables(in, container)})
+	return clue.Place(known, &meaning.Container{Name: container, Arguments: Arguments(in, container), Variables: Variables(in, container), Labels: in.Spec.Template.Labels})
 }
 
 // ErrorPassed returns the logged error of a command after which the container's script continued, or "".
