@@ -2,20 +2,12 @@ package meaning
 
 // Devices of ResourceClaims that the kubelet cannot prepare.
 const (
-	ClaimNotReserved TroubleKind = "ClaimNotReserved" // the ResourceClaim is not reserved for the pod
-	DeviceDriver     TroubleKind = "DeviceDriver"     // the driver of the devices does not run on the node
-	Devices          TroubleKind = "Devices"          // other trouble with devices
+	DeviceDriver TroubleKind = "DeviceDriver" // the driver of the devices does not run on the node
+	Devices      TroubleKind = "Devices"      // other trouble with devices
 )
 
 // devices are messages of the kubelet about the ResourceClaims of a pod.
 var devices = []row[TroubleKind]{
-	{
-		kind:     ClaimNotReserved,
-		patterns: re(`not allowed to use (?:ResourceClaim|resource claim) (?P<name>\S+)`),
-		brief:    "claim not reserved",
-		text:     "ResourceClaim {name} is not reserved for it, as its node was chosen without resource allocation",
-		advice:   "{recreate} without nodeName, and with a scheduler that allocates ResourceClaims, such as kube-scheduler",
-	},
 	{
 		kind:     DeviceDriver,
 		patterns: re(`DRA driver (?P<name>\S+) is not registered`, `(?:plugin|driver) name (?P<name>\S+) not found in the list of registered DRA`),

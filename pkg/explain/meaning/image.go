@@ -40,7 +40,6 @@ const (
 	NotOfficial        TroubleKind = "NotOfficial"        // Docker Hub has no official image of the name
 	HubDenied          TroubleKind = "HubDenied"          // Docker Hub denies access, or has no such repository
 	PublicDenied       TroubleKind = "PublicDenied"       // a registry that is public denies the node access
-	UnpackDenied       TroubleKind = "UnpackDenied"       // the node may not set what a layer has
 	DiskFails          TroubleKind = "DiskFails"          // the disk of the node fails
 	PullCanceled       TroubleKind = "PullCanceled"       // the pull took too long, or the container runtime was restarted
 	Unexplained        TroubleKind = "Unexplained"        // the image is not pulled, and no message says why
@@ -54,7 +53,7 @@ var images = []row[TroubleKind]{
 		patterns: re(`(?i)toomanyrequests|too many requests|pull rate limit|rate limit exceeded|\b429\b`),
 		brief:    "rate limit",
 		text:     "cannot be pulled: the registry's rate limit is exceeded",
-		advice:   "pull the image with an account, which has a higher limit (a Secret in {secrets}), or from a mirror of {registry}" + retried,
+		advice:   "pull the image with an account, which has a higher limit (a Secret in {secrets}), or from a mirror of {registry}; or wait until the limit allows pulls again, on Docker Hub after 6 hours at most" + retried,
 	},
 	{
 		kind:     PullsThrottled,
@@ -90,7 +89,7 @@ var images = []row[TroubleKind]{
 		patterns: re(`no space left on device`),
 		brief:    "no disk space",
 		text:     "cannot be pulled: the node has no disk space left for it",
-		advice:   "free disk space on {node}, or have the pod run on another one",
+		advice:   "free disk space on {node}, enlarge its disk, or have the pod run on a node with a larger one; or run a smaller image",
 	},
 	{
 		kind: LayerDamaged,
@@ -151,13 +150,6 @@ var images = []row[TroubleKind]{
 		brief:    "access denied",
 		text:     "cannot be pulled: its registry, which is public, denies {node} access",
 		advice:   "pull it from a mirror, or copy it to a registry of your own: the registry, or a proxy before it, blocks the address of {node}, so that credentials do not help" + retried,
-	},
-	{
-		kind:     UnpackDenied,
-		patterns: re(`failed to (?:extract|apply) layer .*: operation not permitted`, `(?i)error processing tar file.*: (?:operation not permitted|lchown .*: invalid argument)`),
-		brief:    "unpacking denied",
-		text:     "cannot be unpacked: {node} may not set owners, capabilities or devices of its files",
-		advice:   "run another version of the image, or have the pod run on a node that is not rootless, nor in a container: there, some owners and capabilities of files cannot be set",
 	},
 	{
 		kind:     DiskFails,
@@ -337,14 +329,6 @@ func roleOf(registry string) string {
 
 // platformOfImage matches what a container runtime says about the platform that an image lacks, with its architecture and operating system.
 var platformOfImage = lazyregexp.New(`architecture "?(\w+)"?(?:,.*)? OS "?(\w+)`)
-
-// platformIn returns a platform as it is named for builds, such as linux/arm64.
-func platformIn(detail string) string {
-	if m := platformOfImage.FindStringSubmatch(detail); m != nil {
-		return m[2] + "/" + m[1]
-	}
-	return detail
-}
 
 // unexplained is an image that the kubelet does not pull, without a message that says why.
 var unexplained = row[TroubleKind]{

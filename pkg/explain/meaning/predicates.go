@@ -2,6 +2,7 @@ package meaning
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -100,7 +101,8 @@ func unfitOf(reason string) Unfit {
 		}
 	}
 	message := cmp.Or(predicateNames[u.Message], u.Message)
-	if found := findUnfit(message); found != nil {
+	yields := func(r, other *unfitRow) bool { return slices.Contains(r.yieldsTo, other.kind) }
+	if found := first(unfits, func(r *unfitRow) bool { return r.matches(message) }, yields); found != nil {
 		u.Kind = found.kind
 		for _, pattern := range found.patterns {
 			if m := pattern.FindStringSubmatch(message); len(m) > 1 {

@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -26,13 +27,12 @@ const (
 	RuntimeMissing  TroubleKind = "RuntimeMissing"  // the node lacks the program that the container runtime calls
 	ResolvMissing   TroubleKind = "ResolvMissing"   // the kubelet's resolvConf does not exist
 	BridgeAddress   TroubleKind = "BridgeAddress"   // the bridge of the network plugin has the address of another network
-	HostPortTaken   TroubleKind = "HostPortTaken"   // another program on the node has the host port
 	OnWindows       TroubleKind = "OnWindows"       // the node runs Windows, which reports an error
 	Sandbox         TroubleKind = "Sandbox"         // other trouble with the sandbox
 )
 
 // sandboxes are messages of the kubelet and network plugins about the sandbox of a pod.
-var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
+var sandboxes = []row[TroubleKind]{
 	{
 		kind: NoAddress,
 		patterns: re(`(?i)failed to assign an IP address|no (?:more )?(?:free|available) (?:IP|address)|no IP addresses? (?:is |are )?(?:available|left)|` +
@@ -93,7 +93,7 @@ var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
 		kind: NetworkPlugin,
 		patterns: re(`failed to find plugin "(?P<name>[^"]+)" in path`,
 			`(?i)failed to set ?up (?:pod )?network|failed to setup network for sandbox|network for (?:pod|sandbox)|\bcni\b`),
-		yieldsTo: append(nodeKinds(), NoAddress, NetworkNoServer, NetworkNotReady, NetworkDenied, NetworkMissing, BridgeAddress, HostPortTaken), // These messages say more.
+		yieldsTo: []TroubleKind{NoAddress, NetworkNoServer, NetworkNotReady, NetworkDenied, NetworkMissing, BridgeAddress}, // These messages say more.
 		keepsEnd: true, brief: "network plugin", text: "{network} failed",
 		advice: "check the pods of the network plugin on {node}, and their logs",
 	},
@@ -112,7 +112,7 @@ var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
 	{
 		kind:     SandboxMemory,
 		patterns: re(`OOM-killed|memory limit .*too low|write init-p: broken pipe`),
-		brief:    "memory limit", text: "its memory limit is too low to start a container",
+		brief:    "memory limit", text: "its memory limit{(memory)} is too low to start a container",
 		advice: "{recreate} with a higher memory limit, and check its unit (128Mi, not 128m)",
 	},
 	{
@@ -147,12 +147,6 @@ var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
 		advice: "delete the bridge on {node} (ip link delete {name}), and the network plugin creates it again; a restart of {node} does that, too",
 	},
 	{
-		kind:     HostPortTaken,
-		patterns: re(`cannot open hostport (?P<name>\d+) for pod`),
-		brief:    "host port {name}", text: "another program on its node has its host port {name}",
-		advice: "{recreate} without hostPort, or have the pod run on a node where the port is free",
-	},
-	{
 		kind: OnWindows, yieldsTo: []TroubleKind{NetworkPlugin, NoAddress, SandboxImage, SandboxRegistry},
 		patterns: re(append([]string{`(?i)(?P<detail>(?:container operating system|operating system of the container) does not match the (?:host operating system|operating system of the host))`}, inWindows...)...),
 		brief:    "node runs Windows", text: "{node} (Windows) cannot create its sandbox",
@@ -163,7 +157,7 @@ var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
 		keepsEnd: true, brief: "sandbox", text: "its sandbox cannot be created",
 		advice: "look for the error in the logs of the kubelet and of the container runtime on {node}" + retried,
 	},
-})
+}
 
 // inWindows matches an error of the Host Compute Service of Windows, without the JSON that follows it.
 var inWindows = []string{
@@ -182,7 +176,7 @@ func ofSandbox(message string) *Trouble {
 	if short := cleanup.ReplaceAllString(message, ""); short != message {
 		message = strings.TrimRight(short, ` "]`)
 	}
-	t := troubleIn(sandboxes, message)
+	t := cmp.Or(troubleIn(nodeLimits, message), troubleIn(sandboxes, message))
 	if t != nil && t.Name == "" && slices.Contains([]TroubleKind{NoAddress, NetworkPlugin, NetworkNotReady, NetworkNoServer, NetworkDenied}, t.Kind) {
 		t.Name = plugin.Group(message)
 	}

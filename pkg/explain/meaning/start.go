@@ -33,9 +33,7 @@ const (
 	ErrorOnWindows       ErrorKind = "OnWindows"       // the node runs Windows, which reports an error
 	ErrorAppArmorParser  ErrorKind = "AppArmorParser"  // the node lacks the program that loads profiles of AppArmor
 	ErrorSecurityProfile ErrorKind = "SecurityProfile" // the profile of seccomp or AppArmor is not on the node
-	ErrorMountAtRoot     ErrorKind = "MountAtRoot"     // a volume is mounted at /
 	ErrorPropagation     ErrorKind = "Propagation"     // the mount of a hostPath does not share its mounts, as mountPropagation demands
-	ErrorSysctl          ErrorKind = "Sysctl"          // a sysctl of the pod cannot be set on the node
 	ErrorCapabilities    ErrorKind = "Capabilities"    // the node may not give the container its capabilities
 	ErrorCgroupLimit     ErrorKind = "CgroupLimit"     // the kernel of the node does not accept a limit of the container
 	ErrorShimGone        ErrorKind = "ShimGone"        // the container runtime's process for the container has ended
@@ -220,12 +218,6 @@ var setupErrors = []errorRow{
 		advice: "if its image is for Linux, {recreate} with nodeSelector kubernetes.io/os: linux, which keeps its pods off nodes with Windows; for Windows, use an image for the version of the node (node.kubernetes.io/windows-build), check its command, user (windowsOptions.runAsUserName) and mounts, and leave out what is for Linux only",
 	},
 	{
-		kind:     ErrorMountAtRoot,
-		patterns: []errorPattern{{"destination can't be '/'", lazyregexp.New(`destination can't be '/'`), nil}},
-		brief:    "mount at /", text: "a volume is mounted at /, where the root file system of its image is",
-		advice: "correct mountPath / of container {container}: mount the volume in a directory, or single files of it with subPath",
-	},
-	{
 		kind: ErrorShimGone,
 		patterns: []errorPattern{
 			{"ttrpc: ", lazyregexp.New(`(ttrpc: (?:client shutting down|closed))`), nil},
@@ -239,12 +231,6 @@ var setupErrors = []errorRow{
 		patterns: []errorPattern{{"is mounted on", lazyregexp.New(`path "([^"]+)" is mounted on "[^"]+" but it is not a (?:shared|slave)`), nil}},
 		brief:    "mountPropagation", text: "mountPropagation needs a shared mount, but {%s|its hostPath} is not on one on its node",
 		advice: "{recreate} without mountPropagation for the {volume of %s,|volume,} or share its mount on the nodes (mount --make-rshared)",
-	},
-	{
-		kind:     ErrorSysctl,
-		patterns: []errorPattern{{"write sysctl key", lazyregexp.New(`write sysctl key (\S+): `), nil}},
-		brief:    "sysctl", text: "{sysctl %s|a sysctl of the pod} cannot be set on its node",
-		advice: "{recreate} without {%s in sysctls|the sysctl} (securityContext of the pod): the kernel of the node does not have it, or not for each pod, or not this value",
 	},
 	{
 		kind:     ErrorCapabilities,

@@ -48,7 +48,7 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 	case in.Decision.Outcome == reconcile.OutcomeComplete:
 		out = appendNew(out, onSuccess(in, failed, v))
 	case in.Decision.Failing() || in.Job.Status.Failed > 0 || len(failed.All) > 0 && !in.Finished():
-		out = appendNew(appendNew(out, onFailures(in, failed, v, options)), onDone(in, failed.Example))
+		out = appendNew(appendNew(out, startable(v, onFailures(in, failed, v, options))), onDone(in, failed.Example))
 		if !options.IsNarrow() {
 			out = appendNew(out, onLimit(in, failed, v))
 		}
@@ -75,6 +75,13 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 		return lists.FalseFirst(x.Kind == explain.AdvicePolicy, y.Kind == explain.AdvicePolicy)
 	})
 	return out
+}
+
+// startable returns the advice without that on a copy of a pod, if a problem would keep the copy from starting, too.
+func startable(v *Values, all []explain.Advice) []explain.Advice {
+	kinds := []explain.ProblemKind{explain.ProblemCreationRefused, explain.ProblemUnschedulable, explain.ProblemImagePull, explain.ProblemPodPending}
+	isKept := slices.ContainsFunc(v.Problems, func(p explain.Problem) bool { return p.Blocks && slices.Contains(kinds, p.Kind) })
+	return slices.DeleteFunc(all, func(a explain.Advice) bool { return isKept && a.Kind == explain.AdviceDebug })
 }
 
 // onDeletionLater returns advice on what deletes the Job after its end, and when.
@@ -167,17 +174,23 @@ func shellWord(word string) string { return explain.ShellWord(word) }
 
 // startRemedy returns advice on a container that could not start, by the message of the runtime.
 func startRemedy(in *facts.Facts, c *input.Container, message string) string {
-	if known := meaning.StartErrorIn(message); known != nil {
-		return known.Advice(containerOf(in, c))
-	}
 	of, class := in.TemplateContainer(c.Name), in.Spec.Template.Spec.RuntimeClassName
-	switch {
+	switch known := meaning.StartErrorIn(message); {
+	case lacksEntrypoint(of, known):
+		return fmt.Sprintf(words.PullAgain, of.Image, known.Subject)
+	case known != nil:
+		return known.Advice(containerOf(in, c))
 	case of != nil && of.WorkingDir != "" && strings.Contains(message, "mkdir "+of.WorkingDir+":"):
 		return fmt.Sprintf(words.FixWorkingDir, of.WorkingDir, c.Name, of.Image)
 	case class != nil:
 		return fmt.Sprintf(words.FixRuntime, *class)
 	}
 	return fmt.Sprintf(words.FixStart, c.Name)
+}
+
+// lacksEntrypoint reports whether the command that is not found is the image's own: the pod template has none.
+func lacksEntrypoint(of *corev1.Container, known *meaning.KnownError) bool {
+	return known != nil && known.Kind == meaning.ErrorCommandNotFound && of != nil && len(of.Command) == 0 && !strings.Contains(known.Subject, "/") && !slices.Contains(of.Args, known.Subject)
 }
 
 // containerOf returns what advice on an error of the container depends on.
@@ -248,6 +261,8 @@ func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError, clue
 	switch {
 	case c.Reason == cause.OOMKilled:
 		return meaning.Remedy{Text: memoryAdvice(in, c), OfTemplate: true, OfMemory: true}
+	case cause.NeverRan(c.Reason) && lacksEntrypoint(in.TemplateContainer(c.Name), known):
+		return meaning.Remedy{Text: startRemedy(in, c, c.Message), OfTemplate: true}
 	case known != nil:
 		return known.Remedy(clue, containerOf(in, c))
 	case c.Reason == cause.Lost:

@@ -106,9 +106,10 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		out = onServers(in, facts.ServersOf(in, c.Name))
 	}
 	if len(f.AfterSuccess(in)) > 0 {
-		return append(advise(exitCleanly(c.Name), ""), readLog(in, f.Pod, c)...)
+		flag := map[string]string{"cloud-sql-proxy": " (--exit-zero-on-sigterm)"}[c.Name]
+		return append(advise(fmt.Sprintf(words.ExitCleanly, c.Name, flag), ""), readLog(in, f.Pod, c)...)
 	}
-	if killed := f.OutOfMemory(); isBeside(killed, c) {
+	if killed := f.OutOfMemory(); slices.ContainsFunc(killed, func(other *input.Container) bool { return other.Name != c.Name }) {
 		out = onMemory(in, killed)
 	}
 	logs := readLog(in, f.Pod, c)
@@ -121,11 +122,6 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		out = append(append(out, onSidecars(in, f.Pod.Name)...), debugCopy(in, f.Pod, c, text))
 	}
 	return out
-}
-
-// isBeside reports whether the containers are others than c, or more.
-func isBeside(all []*input.Container, c *input.Container) bool {
-	return len(all) > 1 || len(all) == 1 && all[0].Name != c.Name
 }
 
 // onError returns advice on the error that ended the program of a container.
@@ -169,12 +165,6 @@ func onSidecars(in *facts.Facts, pod string) (out []explain.Advice) {
 		}
 	}
 	return out
-}
-
-// exitCleanly returns advice on a container that was stopped after the work of its pod was done.
-func exitCleanly(name string) string {
-	flag := map[string]string{"cloud-sql-proxy": " (--exit-zero-on-sigterm)"}[name]
-	return fmt.Sprintf(words.ExitCleanly, name, flag)
 }
 
 // debugCopy returns the advice to start a copy of the pod with a shell instead of the command of the container.

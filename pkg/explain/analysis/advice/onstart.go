@@ -28,14 +28,18 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 	if text, command := p.Scheduling.Autoscaler.Advice(); text != "" {
 		out = advise(text, command)
 	}
-	byLabels := len(out) > 0 && p.Scheduling.Autoscaler.IsAboutLabels()
+	byLabels := len(out) > 0 && p.Scheduling.Autoscaler.Kind == meaning.PoolsUnfit // It stands for what the scheduler reports about labels.
+	var advised []meaning.Unfit
 	for _, u := range meaning.ForAdvice(p.Scheduling.Unfit) {
 		isOther := byLabels && u.Kind != meaning.UnfitTaint && !u.IsAboutClaim()
 		if text := u.Advice(p.Start.Claims); text != "" && len(out) < maxUnfits && !isOther && !isMinor(u, p.Scheduling.Unfit, len(out) > 0) {
 			piece := advise(text, unfitCommand(in, u))
 			piece[0].Change = changeBy(u.Kind)
-			out = appendNew(out, piece)
+			out, advised = appendNew(out, piece), append(advised, *u)
 		}
+	}
+	if meaning.IsElsewhere(advised) {
+		out[0].Elsewhere = true
 	}
 	out = onKueueNode(in, p.Scheduling.Unfit, out)
 	if len(out) == 0 && len(p.Pods) > 0 {
@@ -62,7 +66,8 @@ func onKueueNode(in *facts.Facts, unfit []meaning.Unfit, reasons []explain.Advic
 func isMinor(u *meaning.Unfit, all []meaning.Unfit, advised bool) bool {
 	lacksRoom := func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitResource || u.Kind == meaning.UnfitPodCount }
 	isMet := u.Kind == meaning.UnfitNodeAffinity && (advised || u.Name != "") && slices.ContainsFunc(all, lacksRoom)
-	return isMet || advised && (u.IsReserved() || u.IsForOthers())
+	isCordoned := func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitCordoned }
+	return isMet || advised && (u.IsReserved() || u.IsForOthers() || u.IsByRole() && slices.ContainsFunc(all, isCordoned))
 }
 
 // unfitCommand returns the command that shows the object of a reason, "" if there is none.
@@ -280,5 +285,5 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 
 // troubleCommands show what a trouble is about, if that is in no namespace.
 var troubleCommands = map[meaning.TroubleKind]string{
-	meaning.VolumeInUse: "kubectl get volumeattachments", meaning.NoDriverObject: "kubectl get csidrivers",
+	meaning.VolumeInUse: "kubectl get volumeattachments",
 }
