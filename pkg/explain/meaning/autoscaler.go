@@ -114,9 +114,6 @@ func (a *Autoscaler) Advice() (text, command string) {
 	return a.fill(r.advice), strings.TrimSpace(a.fill(r.command))
 }
 
-// IsAboutLabels reports whether the reason stands for what the scheduler reports about labels, taints and resources of nodes.
-func (a *Autoscaler) IsAboutLabels() bool { return a != nil && a.Kind == PoolsUnfit }
-
 func (a *Autoscaler) row() *autoscalerRow {
 	return cmp.Or(lists.First(autoscalerReasons, func(r *autoscalerRow) bool { return r.kind == a.Kind }), &autoscalerRow{})
 }
@@ -169,12 +166,14 @@ func OfAutoscaler(source, reason, message string) *Autoscaler {
 	return nil
 }
 
-// Text returns what the autoscaler does about the pod, as a clause.
+// Text returns what the autoscaler does about the pod, as a clause; "" without one.
 func (a *Autoscaler) Text() string {
-	if a.Adds {
+	switch {
+	case a == nil:
+		return ""
+	case a.Adds:
 		return component(a.By) + " adds a node for it"
-	}
-	if a.Kind != "" {
+	case a.Kind != "":
 		return component(a.By) + " adds no node: " + a.fill(a.row().text)
 	}
 	return wording.Join(": ", component(a.By)+" adds no node for it", a.why())

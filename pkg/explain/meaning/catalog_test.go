@@ -51,9 +51,7 @@ var catalogReaders = map[string]func(reason, message string) catalogAnswer{
 	},
 	"start": func(reason, message string) catalogAnswer {
 		e, text := StartErrorIn(message), fmt.Sprintf("container main cannot be started (%s): ", reason)
-		if t := OfContainer(message); t != nil && slices.Contains(nodeKinds(), t.Kind) {
-			return answerOf(t, nodeLimits, message, text)
-		} else if t != nil {
+		if t := OfContainer(message); t != nil {
 			return answerOf(t, volumes, message, text)
 		}
 		if e == nil {
@@ -168,6 +166,9 @@ func answerOf(t *Trouble, rows []row[TroubleKind], message, before string) catal
 	}
 	if rowOf(t.Kind).patterns == nil {
 		a.kind = "quoted"
+	}
+	if rowIn(nodeLimits, t.Kind).kind != "" {
+		rows = nodeLimits
 	}
 	a.matches = len(matching(rows, strings.Join(strings.Fields(message), " ")))
 	return a

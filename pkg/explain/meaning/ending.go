@@ -292,16 +292,6 @@ func OfDisruption(reason, message string) (Ending, string) {
 // threshold matches the numbers of the node in the kubelet's message about an eviction, before those of the container.
 var threshold = lazyregexp.New(` Threshold quantity: [^ ]+, available: [^ ]+\. (Container )`)
 
-// WithoutThreshold returns the message of an eviction with what the container used, and without the numbers of the node.
-func WithoutThreshold(message string) string {
-	if !strings.HasPrefix(message, lowOnResource) {
-		return message
-	}
-	short := threshold.ReplaceAllString(message, " … $1")
-	short, _, _ = strings.Cut(short, ", has larger consumption")
-	return short
-}
-
 func (e *Ending) row() *endRow {
 	found := &endRow{}
 	for i := range endings {

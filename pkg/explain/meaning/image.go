@@ -54,7 +54,7 @@ var images = []row[TroubleKind]{
 		patterns: re(`(?i)toomanyrequests|too many requests|pull rate limit|rate limit exceeded|\b429\b`),
 		brief:    "rate limit",
 		text:     "cannot be pulled: the registry's rate limit is exceeded",
-		advice:   "pull the image with an account, which has a higher limit (a Secret in {secrets}), or from a mirror of {registry}" + retried,
+		advice:   "pull the image with an account, which has a higher limit (a Secret in {secrets}), or from a mirror of {registry}; or wait until the limit allows pulls again, on Docker Hub after 6 hours at most" + retried,
 	},
 	{
 		kind:     PullsThrottled,
@@ -90,7 +90,7 @@ var images = []row[TroubleKind]{
 		patterns: re(`no space left on device`),
 		brief:    "no disk space",
 		text:     "cannot be pulled: the node has no disk space left for it",
-		advice:   "free disk space on {node}, or have the pod run on another one",
+		advice:   "free disk space on {node}, enlarge its disk, or have the pod run on a node with a larger one; or run a smaller image",
 	},
 	{
 		kind: LayerDamaged,
@@ -337,14 +337,6 @@ func roleOf(registry string) string {
 
 // platformOfImage matches what a container runtime says about the platform that an image lacks, with its architecture and operating system.
 var platformOfImage = lazyregexp.New(`architecture "?(\w+)"?(?:,.*)? OS "?(\w+)`)
-
-// platformIn returns a platform as it is named for builds, such as linux/arm64.
-func platformIn(detail string) string {
-	if m := platformOfImage.FindStringSubmatch(detail); m != nil {
-		return m[2] + "/" + m[1]
-	}
-	return detail
-}
 
 // unexplained is an image that the kubelet does not pull, without a message that says why.
 var unexplained = row[TroubleKind]{

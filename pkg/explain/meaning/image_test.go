@@ -24,7 +24,7 @@ func TestReasonAloneIsAMeaning(t *testing.T) {
 func TestInvalidNameOfAnImageHasAFault(t *testing.T) {
 	for image, want := range map[string]string{
 		"acme.io/app:${TAG}": "nothing replaced the placeholder ${TAG}", "https://acme.io/app:1": "without https://", "acme.io/Team/App:1": "in lowercase",
-		"acme.io/app:": "its tag is empty", "acme.io/app: 1": "without spaces", "acme.io/app:1.19+": "its tag 1.19+ has characters", "acme.io:5000/app:1": "",
+		"acme.io/app:": "its tag is empty", "acme.io/app: 1": "without spaces", "acme.io/app:1.19+": "its tag 1.19+ is the version of the cluster", "acme.io:5000/app:1": "", "acme.io/app:2.4e+06": "put the tag in quotes", "docker-pullable://acme.io/app:1": "without docker-pullable://",
 	} {
 		assert.Contains(t, NameFault(image), want, image)
 	}

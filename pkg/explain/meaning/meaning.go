@@ -84,7 +84,7 @@ func re(patterns ...string) []*lazyregexp.Regexp {
 }
 
 // subjects are the rows of all files.
-var subjects = [][]row[TroubleKind]{images, {unexplained}, volumes, {attaching}, sandboxes, devices, {notAdmitted}, stops, webhooks}
+var subjects = [][]row[TroubleKind]{images, {unexplained}, volumes, {attaching}, nodeLimits, sandboxes, devices, {notAdmitted}, stops, webhooks}
 
 func rowOf(kind TroubleKind) *row[TroubleKind] {
 	for _, rows := range subjects {
@@ -274,8 +274,10 @@ func (t *Trouble) fill(template, volume string) string {
 	if t.Name != "" {
 		network, service, inService, inBrackets = "network plugin "+t.Name, "its Service "+t.Name, " (Service "+t.Name+")", " ("+t.Name+")"
 	}
-	platform := platformIn(t.Detail)
-	if platform == "" && t.Pod.Architecture != "" {
+	platform := t.Detail
+	if m := platformOfImage.FindStringSubmatch(platform); m != nil {
+		platform = m[2] + "/" + m[1]
+	} else if platform == "" && t.Pod.Architecture != "" {
 		platform = "linux/" + t.Pod.Architecture
 	}
 	orWait := "{?; or wait until that pod ends}"
@@ -287,7 +289,7 @@ func (t *Trouble) fill(template, volume string) string {
 	}
 	return wording.Insert(template, append(t.Pod.words(),
 		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{detail}", wording.Shorten(t.Detail, maxDetail), "{(detail)}", wording.InBrackets(t.Detail), "{volume}", volume, "{its name}", t.Volume, "{of account}", ofAccount,
-		"{nfs}", t.NFS, "{class}", wording.Join(" ", "SecretProviderClass", t.Class), "{object}", object, "{kind and name}", wording.Join(" ", cmp.Or(t.Object, "object"), t.Name),
+		"{nfs}", t.NFS, "{class}", wording.Join(" ", "SecretProviderClass", t.Class), "{object}", object, "{kind and name}", wording.Join(" ", cmp.Or(t.Object, "object"), t.Name), "{of volume}", prefixed(" of ", volume),
 		"{or wait}", orWait, "{platform}", cmp.Or(platform, "the platform (operating system and architecture) of the nodes"), "{(platform)}", wording.InBrackets(platform), "{role}", roleOf(t.Name), "{network}", network, "{service}", service, "{in service}", inService)...)
 }
 

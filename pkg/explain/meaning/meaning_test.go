@@ -84,10 +84,10 @@ func matching[K ~string](rows []row[K], message string) []*row[K] {
 // The order of the rows must not decide what a message means.
 func TestNoRealMessageMatchesTwoRows(t *testing.T) {
 	for name, c := range volumeCases() {
-		checkOneMatch(t, name, volumes, c.message)
+		checkOneMatch(t, name, slices.Concat(volumes, nodeLimits), c.message)
 	}
 	for name, c := range sandboxCases() {
-		checkOneMatch(t, name, sandboxes, c.message)
+		checkOneMatch(t, name, slices.Concat(sandboxes, nodeLimits), c.message)
 	}
 	for message := range webhookCases() {
 		checkOneMatch(t, "webhook", webhooks, message)

@@ -13,7 +13,7 @@ const (
 	ServicesNotRead TroubleKind = "ServicesNotRead" // the kubelet has just started
 )
 
-// nodeLimits are errors of the operating system in messages about sandboxes and containers.
+// nodeLimits are errors of the operating system in messages about volumes, sandboxes and containers.
 var nodeLimits = []row[TroubleKind]{
 	{
 		kind: NodeDisk, yieldsTo: []TroubleKind{NodeNamespaces},
@@ -42,8 +42,8 @@ var nodeLimits = []row[TroubleKind]{
 	},
 	{
 		kind:     NotRead,
-		patterns: re(`failed to sync (?P<object>configmap|secret) cache: timed out waiting for the condition`),
-		complete: true, brief: "{kind and name} not read", text: "its node timed out reading a {kind and name} from the API server",
+		patterns: re(`failed to sync (?P<object>configmap|secret) cache: timed out waiting for the condition`, `object "[^"]*"/"(?P<name>[^"]+)" not registered`),
+		complete: true, brief: "{kind and name} not read", text: "its node timed out reading the {kind and name}{of volume} from the API server",
 		advice: "if it lasts, check the load of {node} and of the API server, and the network between them" + retried,
 	},
 	{
@@ -70,12 +70,4 @@ var nodeLimits = []row[TroubleKind]{
 		complete: true, brief: "node's open files", text: "its node cannot open more files (too many open files)",
 		advice: "raise fs.inotify.max_user_instances and fs.file-max on {node} (sysctl), and LimitNOFILE of its container runtime" + retried,
 	},
-}
-
-// nodeKinds returns the kinds of nodeLimits.
-func nodeKinds() (all []TroubleKind) {
-	for i := range nodeLimits {
-		all = append(all, nodeLimits[i].kind)
-	}
-	return all
 }

@@ -376,6 +376,9 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 	switch {
 	case r.Webhook != nil:
 		text = r.Webhook.Advice("")
+		if r.Webhook.Namespace != "" && slices.Contains([]TroubleKind{NoEndpoints, Refused, NoAnswer}, r.Webhook.Kind) {
+			command = "kubectl get pods,endpoints -n " + r.Webhook.Namespace
+		}
 	case len(r.Injected) > 0:
 		text = "find the webhook that adds " + wording.Enumerate(r.added(), "and") + " to pods, and have it leave out these pods, or add what is allowed"
 		if strings.Contains(r.Message, "init containers without restartPolicy=Always") {

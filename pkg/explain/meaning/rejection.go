@@ -2,6 +2,7 @@ package meaning
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,7 +67,7 @@ var rejectionAdvices = []rejectionRow{
 	{lazyregexp.New(`^PodOS`), "{recreate} with nodeSelector kubernetes.io/os for the operating system that the pod template names (os), or correct that"},
 	{lazyregexp.New(`^NodeShutdown `), "allow retries (backoffLimit): another node takes the next pod, as the scheduler soon knows that this one shuts down"},
 	{lazyregexp.New(`^OutOfpods `), "the node runs as many pods as it may (maxPods of its kubelet): wait until pods of the node end" + anotherNode},
-	{lazyregexp.New(`^OutOf(\S+) `), "other pods have taken what the node has of $1, as if the pod had been assigned to it without the scheduler (nodeName), or by two schedulers" + anotherNode},
+	{lazyregexp.New(`^OutOf(\S+) `), "other pods have taken what the node has of $1 since the scheduler looked: those of the system on a node that has just started, or of a second scheduler; allow retries (backoffLimit), as another node may take the next pod"},
 	{lazyregexp.New(`^TopologyAffinityError `), "the node cannot give the pod its CPUs and devices from one NUMA node (topologyManagerPolicy of its kubelet): {recreate} with smaller requests" + anotherNode},
 	{lazyregexp.New(`^UnexpectedAdmissionError .*(?:unavailable for|unhealthy devices) ([^\s,]+?)[.,](?:\s|$)`), "check the devices $1 of the node, and the log of their device plugin on it" + anotherNode},
 	{lazyregexp.New(`^UnexpectedAdmissionError .*not enough cpus available`), "wait until pods that have CPUs of the node for themselves end (those with whole numbers of cpu, by cpuManagerPolicy static of its kubelet), or {recreate} with fewer" + anotherNode},
@@ -76,8 +77,40 @@ var rejectionAdvices = []rejectionRow{
 	{lazyregexp.New(`node had condition: \[(\w+)`), "wait until the node no longer has the condition $1, or remove its cause" + anotherNode},
 }
 
+// shortage matches the kubelet's message about a pod for which its node has too little of a resource.
+var shortage = lazyregexp.New(`^(?:Pod )?(?:Node didn't have enough resource: |.*: )?(\w[\w./-]*), requested: (\d+), used: (\d+), capacity: (\d+)\.?$`)
+
+// Readable returns the message of a rejection with its amounts in the units of manifests, and that of an eviction with what the container
+// used, and without the numbers of the node.
+func Readable(message string) string {
+	if m := shortage.FindStringSubmatch(message); m != nil {
+		return fmt.Sprintf("%s requested: %s, used: %s, capacity: %s", m[1], amountOf(m[1], m[2]), amountOf(m[1], m[3]), amountOf(m[1], m[4]))
+	}
+	if !strings.HasPrefix(message, lowOnResource) {
+		return message
+	}
+	short := threshold.ReplaceAllString(message, " … $1")
+	short, _, _ = strings.Cut(short, ", has larger consumption")
+	return short
+}
+
+// amountOf returns an amount of a resource, which the kubelet reports in bytes, or in thousandths of a CPU.
+func amountOf(name, amount string) string {
+	n, _ := strconv.ParseInt(amount, 10, 64)
+	switch {
+	case name == "cpu":
+		return resource.NewMilliQuantity(n, resource.DecimalSI).String()
+	case n >= 1<<30:
+		return strconv.FormatFloat(float64(n)/(1<<30), 'f', 1, 64) + "Gi"
+	}
+	return binary(amount)
+}
+
 // rejectionAdvice returns advice on a pod that the kubelet rejected with this message.
 func rejectionAdvice(e *Ending, message string) string {
+	if m := shortage.FindStringSubmatch(message); m != nil && len(m[2]) >= len(m[4]) && (len(m[2]) > len(m[4]) || m[2] > m[4]) { // The numbers are plain.
+		return fmt.Sprintf("lower what the pod requests of %s, which is %s: its node has %s in all, without other pods", m[1], amountOf(m[1], m[2]), amountOf(m[1], m[4]))
+	}
 	for i := range rejectionAdvices {
 		if m := rejectionAdvices[i].pattern.FindStringSubmatch(e.Reason + " " + message + ","); m != nil {
 			return strings.ReplaceAll(rejectionAdvices[i].advice, "$1", m[len(m)-1])
@@ -103,10 +136,10 @@ var diskLimits = []struct {
 	pattern *lazyregexp.Regexp
 	advice  string
 }{
-	{lazyregexp.New(`Usage of EmptyDir volume "([^"]+)" exceeds the limit "([^"]+)"`), "raise the sizeLimit of volume {1} (emptyDir), which is {2}, or have the pod write less to it"},
-	{lazyregexp.New(`Container (\S+) exceeded its local ephemeral storage limit "([^"]+)"`), "raise resources.limits.ephemeral-storage of container {1}, which is {2}, or have it write less to its local disk and its log"},
-	{lazyregexp.New(`exceeds the total limit of containers (\S+?)\.?(?:\s|$)`), "raise resources.limits.ephemeral-storage of the containers, {1} together, or have the pod write less to its local disk and its logs"},
-	{lazyregexp.New(`exceeds the`), "raise the limit that the message names, or make the pod write less to its local disk"},
+	{lazyregexp.New(`Usage of EmptyDir volume "([^"]+)" exceeds the limit "([^"]+)"`), "raise the sizeLimit of volume {1} (emptyDir), which is {2}, or have the pod write less to it, or to a claim (PersistentVolumeClaim) in its place"},
+	{lazyregexp.New(`Container (\S+) exceeded its local ephemeral storage limit "([^"]+)"`), "raise resources.limits.ephemeral-storage of container {1}, which is {2}, or have it write to a volume with a claim, or less to its local disk and its log"},
+	{lazyregexp.New(`exceeds the total limit of containers (\S+?)\.?(?:\s|$)`), "raise resources.limits.ephemeral-storage of the containers, {1} together, or have the pod write to a volume with a claim, or less to its local disk and its logs"},
+	{lazyregexp.New(`exceeds the`), "raise the limit that the message names, or have the pod write to a volume with a claim, or less to its local disk"},
 }
 
 // diskLimitAdvice returns advice on a pod that was evicted because it wrote more than a limit allows, "" for other evictions.
@@ -132,8 +165,9 @@ func evictionAdvice(message string) string {
 		return wording.Insert("free disk space on the node (images, logs, files of other pods), or enlarge its disk: container {container} used only {used} of it",
 			"{container}", m[2], "{used}", binary(m[3]))
 	}
-	return wording.Insert("request {resource} for container {container}, which used {used} and requests {request}, so that it runs on a node that has as much; or have it use less",
-		"{resource}", m[1], "{container}", m[2], "{used}", binary(m[3]), "{request}", m[4])
+	orVolume := map[string]string{"ephemeral-storage": ", or write to a volume with a claim"}[m[1]]
+	return wording.Insert("request {resource} for container {container}, which used {used} and requests {request}, so that it runs on a node that has as much; or have it use less{or}",
+		"{resource}", m[1], "{or}", orVolume, "{container}", m[2], "{used}", binary(m[3]), "{request}", m[4])
 }
 
 // consumerIn returns the resource that ran low, and the container that used it with its use and its request; nil if there are several.
@@ -155,10 +189,10 @@ func (e *Ending) MayFitElsewhere() bool {
 	return strings.HasPrefix(e.Reason, "OutOf") || slices.Contains([]string{"UnexpectedAdmissionError", "NodePorts", "TopologyAffinityError", "NodeAffinity", "Evicted"}, e.Reason)
 }
 
-// IsOwnDoing reports whether the kubelet evicted the pod for what one of its containers used, so that the next pod has the same fate.
+// IsOwnDoing reports whether the kubelet evicted the pod for what it used itself, so that the next pod has the same fate.
 func (e *Ending) IsOwnDoing(message string) bool {
 	m := consumerIn(message)
-	return e.Kind == EndEvicted && e.By == ByKubelet && m != nil && !usesLittle(m)
+	return e.Kind == EndEvicted && e.By == ByKubelet && (diskLimitAdvice(message) != "" || m != nil && !usesLittle(m))
 }
 
 // littleDisk is so little of a node's disk that it did not fill it.

@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ const (
 )
 
 // sandboxes are messages of the kubelet and network plugins about the sandbox of a pod.
-var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
+var sandboxes = []row[TroubleKind]{
 	{
 		kind: NoAddress,
 		patterns: re(`(?i)failed to assign an IP address|no (?:more )?(?:free|available) (?:IP|address)|no IP addresses? (?:is |are )?(?:available|left)|` +
@@ -93,7 +94,7 @@ var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
 		kind: NetworkPlugin,
 		patterns: re(`failed to find plugin "(?P<name>[^"]+)" in path`,
 			`(?i)failed to set ?up (?:pod )?network|failed to setup network for sandbox|network for (?:pod|sandbox)|\bcni\b`),
-		yieldsTo: append(nodeKinds(), NoAddress, NetworkNoServer, NetworkNotReady, NetworkDenied, NetworkMissing, BridgeAddress, HostPortTaken), // These messages say more.
+		yieldsTo: []TroubleKind{NoAddress, NetworkNoServer, NetworkNotReady, NetworkDenied, NetworkMissing, BridgeAddress, HostPortTaken}, // These messages say more.
 		keepsEnd: true, brief: "network plugin", text: "{network} failed",
 		advice: "check the pods of the network plugin on {node}, and their logs",
 	},
@@ -112,7 +113,7 @@ var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
 	{
 		kind:     SandboxMemory,
 		patterns: re(`OOM-killed|memory limit .*too low|write init-p: broken pipe`),
-		brief:    "memory limit", text: "its memory limit is too low to start a container",
+		brief:    "memory limit", text: "its memory limit{(memory)} is too low to start a container",
 		advice: "{recreate} with a higher memory limit, and check its unit (128Mi, not 128m)",
 	},
 	{
@@ -163,7 +164,7 @@ var sandboxes = slices.Concat(nodeLimits, []row[TroubleKind]{
 		keepsEnd: true, brief: "sandbox", text: "its sandbox cannot be created",
 		advice: "look for the error in the logs of the kubelet and of the container runtime on {node}" + retried,
 	},
-})
+}
 
 // inWindows matches an error of the Host Compute Service of Windows, without the JSON that follows it.
 var inWindows = []string{
@@ -182,7 +183,7 @@ func ofSandbox(message string) *Trouble {
 	if short := cleanup.ReplaceAllString(message, ""); short != message {
 		message = strings.TrimRight(short, ` "]`)
 	}
-	t := troubleIn(sandboxes, message)
+	t := cmp.Or(troubleIn(nodeLimits, message), troubleIn(sandboxes, message))
 	if t != nil && t.Name == "" && slices.Contains([]TroubleKind{NoAddress, NetworkPlugin, NetworkNotReady, NetworkNoServer, NetworkDenied}, t.Kind) {
 		t.Name = plugin.Group(message)
 	}

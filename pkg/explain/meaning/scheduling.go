@@ -20,7 +20,7 @@ type Unfit struct {
 	Name string `json:"name,omitempty"`
 	// Requested is the amount of the resource that the Job's pod template requests; "" if it requests none.
 	Requested string `json:"requested,omitempty"`
-	// Holder is a pod of the Job that has the host port on its node, "" if none is known.
+	// Holder is a pod of the Job that has the host port on its node, or that had the missing claim, "" if none is known.
 	Holder string `json:"holder,omitempty"`
 	// Rule is the only rule of the pod template for pod affinity or anti-affinity, such as app=db, by host, or for topology
 	// spread, "" if there is another number of rules; its node affinity, with the keys in Labels; or its toleration for other taints of the key.
@@ -34,6 +34,9 @@ type Unfit struct {
 	// Of is the number of all nodes, 0 if it is unknown, and IsHelpless is set if none of them has room even without other pods.
 	Of         int32 `json:"-"`
 	IsHelpless bool  `json:"-"`
+	// More are the other taints for one of which a toleration suffices, and IsOfJob is set if a label of the Job has the name of the node.
+	More    []string `json:"-"`
+	IsOfJob bool     `json:"-"`
 	// Message is the scheduler's message.
 	Message string `json:"message"`
 }
@@ -183,7 +186,12 @@ var unfits = []unfitRow{
 		patterns: re(`free (?:host )?ports|^PodFitsHostPorts$`),
 		text:     "host port in use",
 		nodes:    [2]string{"has its host port{ name} in use", "have its host port{ name} in use"},
-		advise:   portAdvice,
+		advise: func(u *Unfit, _ []Claim) string {
+			if u.Holder != "" {
+				return "{recreate} without hostPort, or with a lower parallelism: each node has the port only once, and pod " + u.Holder + " of the Job has it"
+			}
+			return "{recreate} without hostPort, or wait until the pod that has the port ends: each node has it only once"
+		},
 	},
 	{
 		kind:     UnfitVolumeCount,
@@ -337,10 +345,14 @@ func (u *Unfit) Brief(claims []Claim) string {
 
 // Advice returns advice on the reason, or ""; claims belong to the pod.
 func (u *Unfit) Advice(claims []Claim) string {
-	if r := u.row(); r.advise == nil {
+	r := u.row()
+	switch {
+	case u.Kind == UnfitClaimMissing && u.Holder != "": // It has been deleted while the Job ran.
+		return u.fill("restore claim {name} with its data, which a new one would not have, as pod {holder} of the Job had it; or delete this Job, if what it worked on is gone", claims)
+	case r.advise == nil:
 		return u.fill(r.advice, claims)
 	}
-	return u.row().advise(u, claims)
+	return r.advise(u, claims)
 }
 
 // maxMessage is the maximum number of characters of a message in a sentence of its own.
@@ -366,7 +378,7 @@ func (u *Unfit) fill(template string, claims []Claim) string {
 	} else if u.Rule != "" {
 		selector = "node affinity (" + u.Rule + ")"
 	}
-	return wording.Insert(template, "{pinned}", u.Pinned, "{name}", u.Name, "{(rule)}", wording.InBrackets(u.Rule), "{ name}", spaced(u.Name), "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning)
+	return wording.Insert(template, "{pinned}", u.Pinned, "{holder}", u.Holder, "{name}", u.Name, "{(rule)}", wording.InBrackets(u.Rule), "{ name}", spaced(u.Name), "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning)
 }
 
 // assigned is the scheduler's message about a pod that it has assigned to a node.

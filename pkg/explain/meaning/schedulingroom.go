@@ -86,7 +86,8 @@ func IsChosen(all []Unfit) bool { return len(all) == 1 && choice.MatchString(all
 // IsElsewhere reports whether only nodes, or the cluster, keep the pod from a node: its template is not at fault.
 func IsElsewhere(all []Unfit) bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(u Unfit) bool {
-		return !u.IsState() && !slices.Contains([]UnfitKind{UnfitCordoned, UnfitNoNodes, UnfitFargateFull, UnfitClaimPending, UnfitClaimUnbound, UnfitVolumeMissing}, u.Kind)
+		isOfNode := u.IsForOthers() || u.IsOfJob || u.Kind == UnfitClaimMissing && u.Holder != "" || u.Kind == UnfitPodAffinity && strings.HasPrefix(u.Name, "existing") && u.Selector != ""
+		return !isOfNode && !u.IsState() && !slices.Contains([]UnfitKind{UnfitCordoned, UnfitNoNodes, UnfitFargateFull, UnfitClaimPending, UnfitClaimUnbound, UnfitVolumeMissing}, u.Kind)
 	})
 }
 
@@ -127,14 +128,6 @@ func resourceAdvice(u *Unfit, _ []Claim) string {
 	return fmt.Sprintf("lower what the pod requests of %s, which is %s, free some of it, or add a node that has as much", u.Name, u.Requested)
 }
 
-// portAdvice returns advice on a host port that another pod has, which may be one of the same Job.
-func portAdvice(u *Unfit, _ []Claim) string {
-	if u.Holder != "" {
-		return "{recreate} without hostPort, or with a lower parallelism: each node has the port only once, and pod " + u.Holder + " of the Job has it"
-	}
-	return "{recreate} without hostPort, or wait until the pod that has the port ends: each node has it only once"
-}
-
 // affinityAdvice returns advice on a rule about the pods on a node, or in its zone.
 func affinityAdvice(u *Unfit, _ []Claim) string {
 	where, room := "", ", or add a node"
@@ -162,6 +155,8 @@ func selectorAdvice(u *Unfit, _ []Claim) string {
 	switch {
 	case u.IsForOthers():
 		return u.unpin()
+	case u.IsOfJob:
+		return "if node " + u.Pinned + " is gone, delete this Job, which is for this node only; if it is not, check its label " + hostname
 	case u.Pinned != "":
 		text := "{recreate} with the name of a node that exists, instead of " + u.Pinned
 		if slices.Contains(u.Labels, hostname) {
@@ -185,6 +180,11 @@ var controlPlane = lazyregexp.New(`^node-role\.kubernetes\.io/(?:master|control-
 // ofCluster matches the keys of labels that kubelets, clouds and autoscalers set, by what a node is.
 var ofCluster = lazyregexp.New(`^(?:beta\.|topology\.|failure-domain\.beta\.)?kubernetes\.io/|^(?:topology|node|failure-domain\.beta)\.kubernetes\.io/|` +
 	`^(?:[\w.-]+\.)?(?:gke\.io|cloud\.google\.com|amazonaws\.com|azure\.com|eksctl\.io|karpenter\.(?:sh|k8s\.aws)|feature\.node\.kubernetes\.io|nvidia\.com)/`)
+
+// IsByRole reports whether the reason is about what nodes are for, or about taints that are not named: another reason matters more.
+func (u *Unfit) IsByRole() bool {
+	return u.Kind == UnfitTaint && u.Name == "" || u.Kind == UnfitNodeAffinity && slices.ContainsFunc(u.Labels, ofCluster.MatchString)
+}
 
 // label returns the advice to label a node, or to add one of the kind if the labels say what a node is.
 func (u *Unfit) label(with string) string {

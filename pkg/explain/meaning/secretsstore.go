@@ -13,10 +13,11 @@ var secretsStores = []row[TroubleKind]{
 		kind: SecretsStoreDenied,
 		patterns: re(`failed to mount secrets store objects.*(?P<detail>User: \S+ is not authorized to perform: \S+ on resource: \S+)`,
 			`failed to (?:mount secrets store objects|get objectType:).*(?P<detail>does not have secrets get permission on key vault '[^';]+)`,
+			`(?P<detail>objectType:\w+, objectName:[^,\s]+),.*(?:\bStatus(?:Code)?=403|Caller is not authorized)`,
 			`failed to mount secrets store objects.*(?P<detail>An IAM role must be associated with service account(?: [-.\w]+)?)`),
 		brief:  "secrets store denied",
-		text:   "the secrets store for {volume} denies access",
-		advice: "give the identity of the pod's ServiceAccount (its IAM role or workload identity) the right to read the secret in the store{?; mounting is retried automatically}",
+		text:   "the secrets store for {volume} denied access",
+		advice: "give the identity of the pod's ServiceAccount (its IAM role or workload identity), or the one that {class} names, the right to read the secret in the store{?; mounting is retried automatically}",
 	},
 	{
 		kind:     SecretsProvider,

@@ -34,7 +34,7 @@ var stateTaints = []stateTaint{
 		advice: "check the network plugin, or the routes of the cloud, on the nodes; the taint is then removed"},
 	{key: "node.kubernetes.io/unschedulable", is: [2]string{"is cordoned", "are cordoned"}, advice: uncordon},
 	{key: "node.cloudprovider.kubernetes.io/uninitialized", is: [2]string{"waits for its cloud controller", "wait for their cloud controller"},
-		advice: "check whether the cloud-controller-manager runs: it initializes new nodes, and then removes the taint"},
+		advice: "check whether the cloud-controller-manager runs: it initializes new nodes, and then removes the taint; a Job that installs it needs a toleration for the taint"},
 	{key: "node.cloudprovider.kubernetes.io/shutdown", is: [2]string{"is shut down", "are shut down"},
 		advice: "start the machines of the nodes, or add a node"},
 	{key: "ToBeDeletedByClusterAutoscaler", is: [2]string{"is being removed by the cluster autoscaler", "are being removed by the cluster autoscaler"}},
@@ -90,7 +90,21 @@ func ForAdvice(all []Unfit) []*Unfit {
 		out[i] = &all[i]
 	}
 	slices.SortStableFunc(out, func(a, b *Unfit) int { return cmp.Compare(a.rank(), b.rank()) })
-	return out
+	var joined []*Unfit
+	for _, u := range out {
+		if last := len(joined) - 1; last >= 0 && u.reserves() && joined[last].reserves() { // A toleration for one of the taints suffices.
+			both := *joined[last]
+			both.More, joined[last] = append(slices.Clone(both.More), u.Name), &both
+			continue
+		}
+		joined = append(joined, u)
+	}
+	return joined
+}
+
+// reserves reports whether the reason is a taint that is named, and that reserves nodes for pods such as those of Jobs.
+func (u *Unfit) reserves() bool {
+	return u.Name != "" && u.Rule == "" && u.Kind == UnfitTaint && !u.IsState() && !u.IsReserved() && !strings.HasPrefix(u.Name, "node.kubernetes.io/")
 }
 
 // IsForOthers reports whether the reason is that the only node that the pod template allows is none of these: another reason keeps it from
@@ -125,12 +139,14 @@ func taintAdvice(u *Unfit, _ []Claim) string {
 	if strings.HasPrefix(u.Name, "node.kubernetes.io/") {
 		return fmt.Sprintf("find out why nodes have the taint {%s}, which the cluster itself sets and removes; a toleration would not help", u.Name)
 	}
-	toleration, has := "operator: Exists", ""
-	if _, value, _ := strings.Cut(u.Name, ": "); value != "" {
-		toleration = "value: " + value
+	taints, tolerations, has := "", "", ""
+	for _, name := range append([]string{u.Name}, u.More...) {
+		key, value, _ := strings.Cut(name, ":")
+		taints = wording.Join(" or ", taints, "{"+name+"}")
+		tolerations = wording.Join("; or ", tolerations, "key: "+strings.TrimSpace(key)+", "+cmp.Or(prefixed("value: ", strings.TrimSpace(value)), "operator: Exists"))
 	}
 	if u.Rule != "" {
 		has = "; the one that it has for this key is for another taint (" + u.Rule + ")"
 	}
-	return fmt.Sprintf("{recreate} with a toleration for the taint {%s} in its pod template (key: %s, %s)%s, or remove the taint from a node", u.Name, u.TaintKey(), toleration, has)
+	return fmt.Sprintf("{recreate} with a toleration for the taint %s in its pod template (%s)%s, or remove the taint from a node", taints, tolerations, has)
 }

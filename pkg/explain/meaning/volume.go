@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -25,7 +26,6 @@ const (
 	VolumeBusy    TroubleKind = "VolumeBusy"    // an earlier operation on the volume has not ended
 	ClaimUnusable TroubleKind = "ClaimUnusable" // the claim is not bound, or is being deleted
 	VolumeMode    TroubleKind = "VolumeMode"    // a block device is mounted, or a file system is used as a device
-	NotSynced     TroubleKind = "NotSynced"     // the kubelet did not get a ConfigMap or Secret from the API server in time
 	MountTimeout  TroubleKind = "MountTimeout"  // the kubelet timed out waiting for the volume
 	HostPath      TroubleKind = "HostPath"      // the hostPath has another type
 	PathMissing   TroubleKind = "PathMissing"   // the directory of the volume does not exist
@@ -43,11 +43,10 @@ const (
 	SecretsProvider     TroubleKind = "SecretsProvider"     // the node lacks the provider of a store of secrets
 	SecretsStoreUnknown TroubleKind = "SecretsStoreUnknown" // the host name of a store of secrets cannot be resolved
 	SidecarMissing      TroubleKind = "SidecarMissing"      // the pod lacks the sidecar that mounts the volume
-	NodeDiskFull        TroubleKind = "NodeDiskFull"        // the node has no disk space for the volume
-	AttachmentGone      TroubleKind = "AttachmentGone"      // the VolumeAttachment of the volume does not exist
 	DeviceUnusable      TroubleKind = "DeviceUnusable"      // the file system of a device cannot be mounted
 	NoSocket            TroubleKind = "NoSocket"            // the node lacks the socket of a hostPath
 	ExportDenied        TroubleKind = "ExportDenied"        // the NFS server denies the node access
+	BucketMount         TroubleKind = "BucketMount"         // the program that mounts a bucket fails
 	FileSystemDenied    TroubleKind = "FileSystemDenied"    // Elastic File System denies the node access
 	ShareDenied         TroubleKind = "ShareDenied"         // the SMB server denies access
 	DriverDenied        TroubleKind = "DriverDenied"        // the cloud denies the CSI driver a permission
@@ -68,7 +67,7 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		patterns: re(`^(?:Multi-Attach error|Waiting for detach) for volume "(?P<volume>[^"]*)" Volume is already used by (?:pod\(s\) )?(?P<detail>.+)`),
 		complete: true, brief: "volume in use",
 		text:   "{volume} is already used by {detail}",
-		advice: "{recreate} with podAffinity to the pod that uses the volume, as both can use it on one node{or wait}; for pods on several nodes, use a volume with access mode ReadWriteMany",
+		advice: "{recreate} with podAffinity to the pod that uses the volume, as both can use it on one node{or wait}; for pods on several nodes, use a volume with access mode ReadWriteMany in place of ReadWriteOnce",
 	},
 	{
 		kind:     StillAttached,
@@ -107,18 +106,11 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice:   "have the pod run on a node of the volume (its node affinity), or recreate the volume with volumeBindingMode WaitForFirstConsumer",
 	},
 	{
-		kind: NotAttached, yieldsTo: []TroubleKind{AttachmentGone},
+		kind:     NotAttached,
 		patterns: re(`not attached according to node status|list of VolumesInUse|hasn't been attached yet|GET error for volume attachment`),
 		brief:    "not attached",
 		text:     "{volume} is not attached to its node",
-		advice:   "wait: it is attached automatically; if it is not, check the controller of the CSI driver",
-	},
-	{
-		kind:     AttachmentGone,
-		patterns: re(`GET error for volume attachment .*: volumeattachments\.storage\.k8s\.io "(?P<name>[^"]+)" not found`),
-		brief:    "attachment gone",
-		text:     "the VolumeAttachment of {volume} no longer exists",
-		advice:   "delete the pod, which then counts as failed: the volume is attached for its replacement; or restart the controller of the CSI driver",
+		advice:   "wait: it is attached automatically; if it is not, delete the pod, which then counts as failed, or check the controller of the CSI driver",
 	},
 	{
 		kind:     VolumeBusy,
@@ -270,6 +262,13 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice:   "install the NFS client with rpc.statd on the nodes (nfs-common or nfs-utils), or set nfsvers=4 or nolock in mountOptions of the PersistentVolume{?; mounting is retried automatically}",
 	},
 	{
+		kind:     BucketMount, // of csi-s3, whose message leaves out the error
+		patterns: re(`Error fuseMount command: (?P<name>\S+) args: .*?--endpoint (?P<detail>\S+?)/? `),
+		complete: true, brief: "bucket not mounted",
+		text:   "{name} cannot mount {volume} from {detail}",
+		advice: "check whether {node} reaches {detail}, and the bucket and its keys (the Secret of the StorageClass): the log of the CSI driver's pod there has the error{?; mounting is retried automatically}",
+	},
+	{
 		kind:     BucketDenied,
 		patterns: re(`(?P<detail>ListObjectsV2 failed for bucket \S+).*(?:Forbidden|Access ?Denied)`, `(?P<detail>\S+ does not have storage\.\S+ access to the Google Cloud Storage bucket)`),
 		brief:    "bucket denied",
@@ -283,13 +282,6 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		keepsEnd: true, brief: "storage unreachable",
 		text:   "its node cannot reach the server of {volume}",
 		advice: "check the name of the server, and firewalls between node and server{?; mounting is retried automatically}",
-	},
-	{
-		kind:     NodeDiskFull,
-		patterns: re(`no space left on device`),
-		brief:    "node's disk full",
-		text:     "its node has no disk space left for {volume}",
-		advice:   "free disk space on {node}, or have the pod run on another one",
 	},
 	{
 		kind:     FileSystemDenied, // The helper of EFS mounts through a proxy on the node.
@@ -329,14 +321,7 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice: "grant the node or the driver access to the volume{?; mounting is retried automatically}",
 	},
 	{
-		kind:     NotSynced,
-		patterns: re(`failed to sync (?P<object>configmap|secret) cache: timed out waiting for the condition`, `object "[^"]*"/"(?P<name>[^"]+)" not registered`),
-		brief:    "{kind and name} not read",
-		text:     "its node timed out reading the {kind and name} of {volume} from the API server",
-		advice:   "if it lasts, check the load of {node} and of the API server, and the network between them{?; mounting is retried automatically}",
-	},
-	{
-		kind: MountTimeout, yieldsTo: []TroubleKind{NotSynced},
+		kind:     MountTimeout,
 		patterns: re(`timed out waiting for the condition$|context deadline exceeded$|DeadlineExceeded`),
 		brief:    "mount timed out",
 		text:     "{volume} was not attached or mounted in time",
@@ -402,7 +387,7 @@ var aboutVolume = lazyregexp.New(`for volume "([^"]+)"|unmounted volumes=\[([^\]
 
 // ofVolume returns the meaning of a message about a volume.
 func ofVolume(message string) *Trouble {
-	t := troubleIn(volumes, message)
+	t := cmp.Or(troubleIn(nodeLimits, message), troubleIn(volumes, message))
 	if t != nil && t.Volume == "" {
 		t.Volume = aboutVolume.Group(message)
 	}

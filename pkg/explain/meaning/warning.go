@@ -15,14 +15,14 @@ func GivesReason(source, reason, message string) bool {
 		return !strings.HasPrefix(message, "Error: ")
 	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
 		t := OfStart(reason, message)
-		return t == nil || !slices.Contains([]TroubleKind{MountTimeout, NotSynced, NotAttached, VolumeBusy}, t.Kind)
+		return t == nil || !slices.Contains([]TroubleKind{MountTimeout, NotRead, NotAttached, VolumeBusy}, t.Kind)
 	}
 	return OfAutoscaler(source, reason, message) == nil
 }
 
 // fleeting is trouble of the first attempts to start a pod, which usually passes within seconds, or of which the cause is unknown.
 var fleeting = []TroubleKind{
-	NotAttached, VolumeBusy, OwnerChange, NotSynced, Attacher, MountTimeout, DriverMissing, StorageUnreachable, StorageUnknown, SecretsStore, ObjectMissing, Volume, VolumeAttach,
+	NotAttached, VolumeBusy, OwnerChange, NotRead, Attacher, MountTimeout, DriverMissing, StorageUnreachable, StorageUnknown, SecretsStore, ObjectMissing, Volume, VolumeAttach,
 	NetworkNotReady, NetworkDenied, NetworkPlugin, RuntimeSlow, SandboxEnds, Sandbox,
 	OnWindows, DeviceDriver, Devices,
 }
@@ -62,7 +62,7 @@ func (t *Trouble) IsAboutObject() bool {
 // passing is trouble with a volume or an image that may pass by itself.
 var passing = []TroubleKind{
 	RateLimit, PullsThrottled, RegistryFails, Unreachable, ProxyDown, LayerDamaged, NoDiskSpace,
-	NotAttached, VolumeBusy, OwnerChange, NotSynced, Attacher, StorageUnreachable, MultiAttach, VolumeInUse, VolumeLimit, MountTimeout, SecretsStore, NodeDiskFull,
+	NotAttached, VolumeBusy, OwnerChange, Attacher, StorageUnreachable, MultiAttach, VolumeInUse, VolumeLimit, MountTimeout, SecretsStore,
 	StillAttached, PullCanceled, DiskFails, NodeDisk, NodeMemory, NodeProcesses, NodeFiles, NotRead, ServicesNotRead,
 }
 

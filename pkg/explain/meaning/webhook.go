@@ -63,8 +63,10 @@ var webhookService = lazyregexp.New(`Post "?https://([-a-z0-9]+)\.([-a-z0-9]+)\.
 // OfWebhook returns the reason why the API server cannot call a webhook; nil if it is unknown. Its Name is the Service.
 func OfWebhook(message string) *Trouble {
 	t := troubleIn(webhooks, message)
-	if t != nil && t.Name == "" {
-		t.Name = webhookService.Group(message)
+	if m := webhookService.FindStringSubmatch(message); t != nil && m != nil {
+		if t.Namespace = m[2]; t.Name == "" {
+			t.Name = m[1]
+		}
 	}
 	return t
 }

@@ -14,8 +14,8 @@ type Where struct {
 	// Node is the node of the pod, and Image the image of the container; "" if unknown.
 	Node, Image string
 	// Account is the ServiceAccount of the pod, and Secrets names the imagePullSecrets of the pod template. Architecture is the one of its
-	// nodes, as far as its nodeSelector names it.
-	Account, Secrets, Architecture string
+	// nodes, as far as its nodeSelector names it, and Memory the lowest memory limit with its container.
+	Account, Secrets, Architecture, Memory string
 	// Store is the SecretProviderClass of a volume of the pod template, which may create Secrets, "" if there is none.
 	Store string
 	// Lost are the names of the pull secrets that the kubelet does not find, as it lists them.
@@ -41,7 +41,7 @@ func (w *Where) words() []string {
 	}
 	return []string{
 		"{node}", w.node(), "{tag}", tagOf(w.Image), "{tags}", w.listTags(), "{image}", cmp.Or(w.plainImage(), "IMAGE"),
-		"{account}", account, "{load}", w.load(), "{secrets}", secrets, "{lost}", w.Lost, "{store}", w.Store, "{reports}", reports, "{registry}", registry, "{give credentials}", strings.ReplaceAll(give, "{registry}", registry),
+		"{account}", account, "{load}", w.load(), "{secrets}", secrets, "{lost}", w.Lost, "{(memory)}", wording.InBrackets(w.Memory), "{store}", w.Store, "{reports}", reports, "{registry}", registry, "{give credentials}", strings.ReplaceAll(give, "{registry}", registry),
 		"{unnamed}", map[bool]string{true: " (its name has no registry)"}[registryOf(w.Image) == "docker.io" && !strings.HasPrefix(w.Image, "docker.io/")],
 	}
 }
@@ -128,11 +128,13 @@ var nameFaults = []struct {
 	text  string
 }{
 	{lazyregexp.New(`(\$\{[^}]*\}?|\$\([^)]*\)?|\$\w+|\{\{.*\}\}|<[^>]*>|%\w+%)`), "nothing replaced the placeholder {1}"},
-	{lazyregexp.New(`^(\w+://)`), "without {1}, as it has no scheme"},
+	{lazyregexp.New(`^([\w.+-]+://)`), "without {1}, as it has no scheme"},
 	{lazyregexp.New(`^$|^[:@]|//`), "the registry, the repository or all of it is empty, as if a variable had no value"},
 	{lazyregexp.New(`[:@]$`), "its tag is empty, as if a variable had no value"},
 	{lazyregexp.New(`(\s)`), "without spaces or line breaks"},
 	{lazyregexp.New(`^[^:@]*?/?([^/:@]*[A-Z][^/:@]*)(?:[:@/]|$)`), "in lowercase, except for the tag"},
+	{lazyregexp.New(`:(\d+(?:\.\d+)?e\+\d+)$`), "its tag {1} is what YAML or Helm makes of a number: put the tag in quotes"},
+	{lazyregexp.New(`:(v?\d+\.\d+\+)$`), "its tag {1} is the version of the cluster, which has a plus sign at some clouds: set a tag that exists"},
 	{lazyregexp.New(`:([^/@]*[^\w./@-][^/@]*)$`), "its tag {1} has characters that are not allowed"},
 }
 
@@ -151,6 +153,10 @@ var moves = []struct {
 	image  *lazyregexp.Regexp
 	advice string
 }{
+	{
+		lazyregexp.New(`^(?:docker\.io/)?bitnami(?:legacy)?/(kubectl):1\.(?:3[4-9]|[4-9]\d)`),
+		"run {rest} of another publisher, such as docker.io/alpine/kubectl, or registry.k8s.io/kubectl, which has no shell; their tags have a patch version. Since 2025, Bitnami publishes no tag for this version, nor does docker.io/bitnamilegacy",
+	},
 	{
 		lazyregexp.New(`^(?:docker\.io/)?bitnami/(.+)`),
 		"run an image of another publisher, or docker.io/bitnamilegacy/{rest} for the time being: in 2025, Bitnami moved its images there, where they get no updates",

@@ -19,6 +19,7 @@ func TestImageIsLoadedByTheToolOfTheLocalCluster(t *testing.T) {
 	} {
 		assert.Equal(t, (&Where{Node: node, Image: "etl:7"}).load(), want, node)
 	}
+	assert.Contains(t, (&Where{Image: "bitnamilegacy/kubectl:1.35"}).moved(), "publishes no tag for this version")
 	assert.Equal(t, (&Where{Node: "minikube", Image: "etl; reboot"}).load(), "minikube image load IMAGE -p minikube")
 }
 

@@ -197,7 +197,7 @@ func (v *short) details() []labeled {
 	if link := v.evidence(explain.EvidenceLogs); link != nil && slices.ContainsFunc(meaning.WithoutMarks(p.Details), func(line string) bool { return slices.Contains(link.Lines, line) }) {
 		return nil // The log that the answer shows has them.
 	}
-	isUnderstood := p.Refusal != nil || p.Start.Trouble != nil || p.Suspension.Hold != nil || len(p.Scheduling.Unfit) > 0
+	isUnderstood := p.Start.Reason == explain.InvalidImageName || p.Kind == explain.ProblemContainerConfig && p.Start.Error != nil || p.Refusal != nil || p.Start.Trouble != nil || p.Suspension.Hold != nil || len(p.Scheduling.Unfit) > 0
 	if quoted == "" || p.Quoted || isUnderstood && !p.Shortened { // Details that the text explains would only repeat it.
 		return nil
 	}

@@ -26,6 +26,7 @@ const (
 	EndIgnoredFailures  = "set activeDeadlineSeconds, or change the action of the rule to Count: ignored failures are retried forever"
 	SetCompletions      = "to have failed pods replaced until enough have succeeded, {recreate} with completions: without it, no pod is created after the first success"
 	RaiseOn             = "if the command no longer runs, continue what it began"
+	NotOnJob            = ": the annotation of the Job itself does not count"
 	AvoidPreemption     = "to avoid preemption, give its pods a higher priority (priorityClassName), or the cluster more room"
 	RenameAnnotation    = "rename annotation %s of the pod template to %s: the controller no longer reads the former name"
 	IgnoreBefore        = IgnoreDisruptions + ", before rule %d, which matched the exit code of the pod that was stopped"
@@ -132,6 +133,7 @@ const (
 	ReadLogOf            = "read the log of container %s"
 	CheckDone            = "check whether the work of %s is complete: a rerun or the next attempt does it again"
 	AllowRestartOfNode   = "look for a restart of the node, or of its container runtime, at that time, and allow retries (backoffLimit): the work of the container was cut off"
+	PullAgain            = "remove image %[1]s from the node (crictl rmi) and have it pulled again, as its copy there may be damaged, or use another version of it: %[2]s is in its own ENTRYPOINT, not in the pod template"
 	FixWorkingDir        = "correct workingDir %[1]s of container %[2]s: the container runtime creates it if image %[3]s lacks it, and cannot; or mount a volume there, such as an emptyDir"
 	FixRuntime           = "look into the log of the runtime behind RuntimeClass %[1]s on its node, or {recreate} without runtimeClassName %[1]s to see whether it starts with the default one"
 	FixStart             = "if its pods start on other nodes, see what the container runtime logs on this one; otherwise correct command, volumeMounts or securityContext of container %s, whichever the message is about"
@@ -208,7 +210,7 @@ var helpers = map[string]helper{
 }
 
 var (
-	cloudSQL = helper{"", "run the Cloud SQL proxy as a native sidecar", "--quitquitquit, then POST to localhost:9091/quitquitquit"}
+	cloudSQL = helper{"", "run the Cloud SQL proxy as a native sidecar", "--quitquitquit of its version 2, then POST to localhost:9091/quitquitquit"}
 	consul   = helper{"consul.hashicorp.com/", `keep Consul's proxy out of the Job's pods with the annotation consul.hashicorp.com/connect-inject: "false" in the pod template`, "sidecar-proxy-lifecycle annotations, then POST to localhost:20600/graceful_shutdown"}
 )
 
@@ -216,7 +218,8 @@ var (
 // copied from a pod.
 func IsMarked(name string, template *metav1.ObjectMeta) bool {
 	mark := helpers[name].mark
-	return mark != "" && strings.Contains(fmt.Sprint(template.Labels, template.Annotations), mark)
+	isTheirs := name == "istio-proxy" || name == "linkerd-proxy" // No template has these names of its own.
+	return isTheirs || mark != "" && strings.Contains(fmt.Sprint(template.Labels, template.Annotations), mark)
 }
 
 // KeepOut returns advice on keeping a well-known container that a webhook adds out of the pods, or stopping it; "" for other containers.

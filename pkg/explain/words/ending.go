@@ -48,7 +48,7 @@ func endingQuote(c *explain.Cause) quotation {
 	if c.Ending.IsComplete() || c.Ending.Explains(c.Message) {
 		return quotation{}
 	}
-	return inQuotes(": ", meaning.WithoutThreshold(c.Message))
+	return inQuotes(": ", meaning.Readable(c.Message))
 }
 
 // KilledExitGone describes the exit code of a container that the kubelet killed in a pod that no longer exists.

@@ -55,8 +55,16 @@ func warned(p *explain.Problem) *meaning.Claim {
 
 // unfitsText returns the reasons as clauses about nodes, as many as have room in a sentence.
 func unfitsText(p *explain.Problem) string {
+	isLong := func(text string) bool { return utf8.RuneCountInString(text) > room(stalled+noNode+": ") }
 	parts, most := meaning.Sentences(p.Scheduling.Unfit, p.Start.Claims, "node", "nodes"), maxUnfits
-	for most > 1 && utf8.RuneCountInString(atMost(most, parts)) > room(stalled+noNode+": ") {
+	if isLong(atMost(most, parts)) {
+		bare := slices.Clone(p.Scheduling.Unfit)
+		for i := range bare {
+			bare[i].Rule = ""
+		}
+		parts = meaning.Sentences(bare, p.Start.Claims, "node", "nodes")
+	}
+	for most > 1 && isLong(atMost(most, parts)) {
 		most--
 	}
 	return atMost(most, parts)
@@ -78,28 +86,13 @@ func atMost(most int, reasons []string) string {
 	return strings.Join(reasons, ", ")
 }
 
-func claimName(name string) string {
-	if name == "" {
-		return ""
-	}
-	return "claim " + name
-}
-
 // unschedulableNote describes what an autoscaler does, and says that nothing ends the wait for a claim that does not exist.
 func unschedulableNote(p *explain.Problem, now time.Time) string {
 	endless := ""
 	if lists.First(p.Scheduling.Unfit, func(u *meaning.Unfit) bool { return u.Kind == meaning.UnfitClaimMissing }) != nil {
 		endless = endlessNote(p, now)
 	}
-	return Clauses([]string{autoscalerText(p, now), endless})
-}
-
-// autoscalerText describes what an autoscaler does about the pod, "" if there is none.
-func autoscalerText(p *explain.Problem, _ time.Time) string {
-	if p.Scheduling.Autoscaler == nil {
-		return ""
-	}
-	return p.Scheduling.Autoscaler.Text()
+	return Clauses([]string{p.Scheduling.Autoscaler.Text(), endless})
 }
 
 // AskScheduler returns the advice on a pod that its scheduler does not place for a reason that is unknown.

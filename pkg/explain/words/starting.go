@@ -76,20 +76,14 @@ func imageQuote(p *explain.Problem, _ time.Time) quotation {
 func imageNote(p *explain.Problem, now time.Time) string {
 	aside, endless := "", ""
 	if _, named := imageTextIn(p, room(stalled)); p.Role.Init && !named {
-		aside = wording.Join(", before ", containerText(p)+" needs it", startsOf(p.Role.Later))
+		if aside = needsIt(p); len(p.Role.Later) > 0 {
+			aside += ", before " + ContainersText(p.Role.Later) + wording.Form(len(p.Role.Later), " starts", " start")
+		}
 	}
 	if !p.Start.Trouble.MayPass() {
 		endless = endlessNote(p, now)
 	}
 	return joined([]string{p.Start.Trouble.Note(), endless, aside})
-}
-
-// startsOf returns "container main starts", "" for no containers.
-func startsOf(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return ContainersText(names) + wording.Form(len(names), " starts", " start")
 }
 
 // maxVolume is the number of characters of a volume's name above which its claim alone names it.
@@ -111,7 +105,10 @@ func volumeText(p *explain.Problem) string {
 	for i := range p.Start.Claims {
 		names = append(names, p.Start.Claims[i].Name)
 	}
-	return text + wording.InBrackets(claimName(wording.Enumerate(names, "or")))
+	if len(names) > 0 {
+		text += " (claim " + wording.Enumerate(names, "or") + ")"
+	}
+	return text
 }
 
 // TroubleAdvice returns advice on the problem's Trouble, or "".

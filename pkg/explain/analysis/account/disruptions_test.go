@@ -59,6 +59,8 @@ func TestPodsThatOthersTookAreCountedThoughNoCounterHasThem(t *testing.T) {
 	explaintest.WantText(t, r, "karpenter.sh/do-not-disrupt", "priorityClassName", "save checkpoints")
 	explaintest.WantWithout(t, r, "with action Ignore")
 
+	f.Job.Annotations = map[string]string{"karpenter.sh/do-not-disrupt": "true"}
+	explaintest.WantText(t, explaintest.Report(f), "the annotation of the Job itself does not count")
 	// Advice that the Job follows is not repeated.
 	f.Job.Spec.Template.Annotations = map[string]string{"karpenter.sh/do-not-disrupt": "true"}
 	explaintest.WantWithout(t, explaintest.Report(f), "do-not-disrupt")

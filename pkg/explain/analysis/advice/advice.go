@@ -47,7 +47,7 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 	case in.Decision.Outcome == reconcile.OutcomeComplete:
 		out = appendNew(out, onSuccess(in, failed, v))
 	case in.Decision.Failing() || in.Job.Status.Failed > 0 || len(failed.All) > 0 && !in.Finished():
-		out = appendNew(appendNew(out, onFailures(in, failed, v, options)), onDone(in, failed.Example))
+		out = appendNew(appendNew(out, startable(v, onFailures(in, failed, v, options))), onDone(in, failed.Example))
 		if !options.IsNarrow() {
 			out = appendNew(out, onLimit(in, failed, v))
 		}
@@ -74,6 +74,13 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 		return lists.FalseFirst(x.Kind == explain.AdvicePolicy, y.Kind == explain.AdvicePolicy)
 	})
 	return out
+}
+
+// startable returns the advice without that on a copy of a pod, if a problem would keep the copy from starting, too.
+func startable(v *Values, all []explain.Advice) []explain.Advice {
+	kinds := []explain.ProblemKind{explain.ProblemCreationRefused, explain.ProblemUnschedulable, explain.ProblemImagePull, explain.ProblemPodPending}
+	isKept := slices.ContainsFunc(v.Problems, func(p explain.Problem) bool { return p.Blocks && slices.Contains(kinds, p.Kind) })
+	return slices.DeleteFunc(all, func(a explain.Advice) bool { return isKept && a.Kind == explain.AdviceDebug })
 }
 
 // onDeletionLater returns advice on what deletes the Job after its end, and when.
@@ -169,6 +176,8 @@ func onNoStart(in *facts.Facts, c *input.Container, message, command string) []e
 	of, class, known := in.TemplateContainer(c.Name), in.Spec.Template.Spec.RuntimeClassName, meaning.StartErrorIn(message)
 	text := fmt.Sprintf(words.FixStart, c.Name)
 	switch {
+	case lacksEntrypoint(of, known):
+		text = fmt.Sprintf(words.PullAgain, of.Image, known.Subject)
 	case known != nil:
 		text = known.Advice(containerOf(in, c))
 	case of != nil && of.WorkingDir != "" && strings.Contains(message, "mkdir "+of.WorkingDir+":"):
@@ -179,6 +188,11 @@ func onNoStart(in *facts.Facts, c *input.Container, message, command string) []e
 	out := advise(text, command)
 	out[0].OfTemplate = known.IsOfTemplate()
 	return out
+}
+
+// lacksEntrypoint reports whether the command that is not found is the image's own: the pod template has none.
+func lacksEntrypoint(of *corev1.Container, known *meaning.KnownError) bool {
+	return known != nil && known.Kind == meaning.ErrorCommandNotFound && of != nil && len(of.Command) == 0 && !strings.Contains(known.Subject, "/") && !slices.Contains(of.Args, known.Subject)
 }
 
 // containerOf returns what advice on an error of the container depends on.
@@ -254,6 +268,8 @@ func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError, clue
 	switch {
 	case c.Reason == cause.OOMKilled:
 		return meaning.Remedy{Text: memoryAdvice(in, c), OfTemplate: true, OfMemory: true}
+	case cause.NeverRan(c.Reason) && lacksEntrypoint(in.TemplateContainer(c.Name), known):
+		return meaning.Remedy{Text: startRemedy(in, c, c.Message), OfTemplate: true}
 	case known != nil:
 		return known.Remedy(clue, containerOf(in, c))
 	case c.Reason == cause.Lost:

@@ -199,8 +199,12 @@ func onEnding(in *facts.Facts, end *meaning.Ending, message string, pod *input.P
 		text = words.PodDeadlineAdvice(in.Spec.Template.Spec.ActiveDeadlineSeconds)
 	case text == "" || annotations[keep] != "":
 		return nil
+	case in.Job.Annotations[end.KeepAnnotation()] != "":
+		text += words.NotOnJob
 	case end.Kind == meaning.EndRejected && in.Spec.Template.Spec.NodeName != "":
-		text = fmt.Sprintf(words.Unpin, in.Spec.Template.Spec.NodeName)
+		out := advise(fmt.Sprintf(words.Unpin, in.Spec.Template.Spec.NodeName), "")
+		out[0].Change, out[0].OfTemplate = explain.ToNodes, true
+		return out
 	case pod == nil:
 	case end.Kind == meaning.EndProbe, end.Kind == meaning.EndPostStart:
 		command = kubectl(in.Job, "describe pod %s", shellWord(pod.Name))

@@ -116,7 +116,11 @@ func onPod(command string) adviser {
 			return advise(text, startCommand(in, p))
 		}
 		if p.Kind == explain.ProblemCrashLoop {
-			return append(onLoop(in, p), onLoopLog(in, p, kubectl(in.Job, command, pod+logFlags(in, p)))...)
+			out := onLoop(in, p)
+			if in.TailOf(p.Pods[0], p.Container).IsEmpty() {
+				return append(append(out, onServers(in, p.Role.Servers)...), onSilence(in, &input.Container{Name: p.Container})...)
+			}
+			return append(out, adviseLogs(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod+logFlags(in, p)))...)
 		}
 		out := advise(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod))
 		if p.Start.Error != nil {
@@ -125,14 +129,6 @@ func onPod(command string) adviser {
 		}
 		return out
 	}
-}
-
-// onLoopLog returns advice to read the log of a container in a crash loop, or on what its command hides if that is empty.
-func onLoopLog(in *facts.Facts, p *explain.Problem, command string) []explain.Advice {
-	if in.TailOf(p.Pods[0], p.Container).IsEmpty() {
-		return append(onServers(in, p.Role.Servers), onSilence(in, &input.Container{Name: p.Container})...)
-	}
-	return adviseLogs(words.PodAdvice(p.Kind), command)
 }
 
 // onRestarted returns advice on the error of a container that failed and runs again.

@@ -171,11 +171,11 @@ func onSource(in *facts.Facts, p *explain.Problem, given []explain.Advice) []exp
 		out[0].OfOwner = true
 		return out
 	}
-	return append(changeSource(in, sourceClause(p, given), given), skip...)
+	return append(changeSource(in, sourceClause(in, p, given), given), skip...)
 }
 
 // sourceClause returns what the source of the Job is changed for, or on which condition, "" if other advice says so.
-func sourceClause(p *explain.Problem, given []explain.Advice) string {
+func sourceClause(in *facts.Facts, p *explain.Problem, given []explain.Advice) string {
 	switch {
 	case p.Start.Reason == explain.InvalidImageName:
 		return "to correct the name of the image" + wording.InBrackets(meaning.NameFault(p.Image)) + ", "
@@ -187,6 +187,9 @@ func sourceClause(p *explain.Problem, given []explain.Advice) string {
 		return words.ToChange
 	case slices.ContainsFunc(given, func(a explain.Advice) bool { return a.Recreates }): // It says what to change.
 	case p.Start.Trouble.IsAboutObject():
+		if t := facts.ToolOf(in.Job); t.IsHook() && t.Name == explain.ToolHelm && t.After() == "" {
+			return fmt.Sprintf("if another hook creates it, give that one a helm.sh/hook-weight below %d, as Helm waits for the end of this one before it runs the next; if the name is wrong, ", t.Weight)
+		}
 		return "if the name is wrong, "
 	case p.Kind == explain.ProblemUnschedulable, p.Kind == explain.ProblemPodPending, p.Start.Trouble != nil: // Others may be at fault.
 		return words.ToChange

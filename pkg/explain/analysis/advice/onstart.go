@@ -28,7 +28,8 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 	if text, command := p.Scheduling.Autoscaler.Advice(); text != "" {
 		out = advise(text, command)
 	}
-	byLabels := len(out) > 0 && p.Scheduling.Autoscaler.IsAboutLabels()
+	byLabels := len(out) > 0 && p.Scheduling.Autoscaler.Kind == meaning.PoolsUnfit // It stands for what the scheduler reports about labels.
+	var advised []meaning.Unfit
 	for _, u := range meaning.ForAdvice(p.Scheduling.Unfit) {
 		isOther := byLabels && u.Kind != meaning.UnfitTaint && !u.IsAboutClaim()
 		if text := u.Advice(p.Start.Claims); text != "" && len(out) < maxUnfits && !isOther && !isMinor(u, p.Scheduling.Unfit, len(out) > 0) {
@@ -38,8 +39,11 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 				piece = advise(fmt.Sprintf(words.EndWithoutClaim, u.Name, in.Pods[had].Name), kubectl(in.Job, "delete job %s", jobWord(in.Job)))
 				piece[0].Elsewhere = true
 			}
-			out = appendNew(out, piece)
+			out, advised = appendNew(out, piece), append(advised, *u)
 		}
+	}
+	if meaning.IsElsewhere(advised) {
+		out[0].Elsewhere = true
 	}
 	out = onKueueNode(in, p.Scheduling.Unfit, out)
 	if len(out) == 0 && len(p.Pods) > 0 {
@@ -67,7 +71,8 @@ func onKueueNode(in *facts.Facts, unfit []meaning.Unfit, reasons []explain.Advic
 func isMinor(u *meaning.Unfit, all []meaning.Unfit, advised bool) bool {
 	lacksRoom := func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitResource || u.Kind == meaning.UnfitPodCount }
 	isMet := u.Kind == meaning.UnfitNodeAffinity && (advised || u.Name != "") && slices.ContainsFunc(all, lacksRoom)
-	return isMet || advised && (u.IsReserved() || u.IsForOthers())
+	isCordoned := func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitCordoned }
+	return isMet || advised && (u.IsReserved() || u.IsForOthers() || u.IsByRole() && slices.ContainsFunc(all, isCordoned))
 }
 
 // unfitCommand returns the command that shows the object of a reason, "" if there is none.

@@ -26,7 +26,7 @@ func TestDeadlineSpentOnAProxyNamesIt(t *testing.T) {
 	gone := explaintest.InputOf(job)
 	gone.Events = []input.Event{stopping("cloudsql-proxy")}
 	r := explaintest.WantFirst(t, gone, "container main of pod a had ended, and container cloudsql-proxy kept the pod running")
-	explaintest.WantText(t, r, "(--quitquitquit, then POST to localhost:9091/quitquitquit), or recreate the Job with it as a native sidecar")
+	explaintest.WantText(t, r, "(--quitquitquit of its version 2, then POST to localhost:9091/quitquitquit), or recreate the Job with it as a native sidecar")
 	explaintest.WantWithout(t, r, "or have it do its work in less time")
 
 	gone.Events = append(gone.Events, stopping("main"))

@@ -12,6 +12,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -148,6 +149,12 @@ func WhereOf(in *Facts, image string) meaning.Where {
 	w := meaning.Where{Image: image, Account: Account(in), Architecture: spec.NodeSelector[corev1.LabelArchStable]}
 	for _, secret := range spec.ImagePullSecrets {
 		w.Secrets = wording.Join(" and ", w.Secrets, "Secret "+secret.Name)
+	}
+	var lowest resource.Quantity
+	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+		if limit := c.Resources.Limits.Memory(); !limit.IsZero() && (lowest.IsZero() || limit.Cmp(lowest) < 0) {
+			lowest, w.Memory = *limit, limit.String()+" of container "+c.Name
+		}
 	}
 	for i := range spec.Volumes {
 		if csi := spec.Volumes[i].CSI; csi != nil {

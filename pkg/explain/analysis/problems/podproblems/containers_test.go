@@ -56,7 +56,7 @@ func TestProxyThatOutlivesItsMainContainerStallsTheJob(t *testing.T) {
 		"linkerd":   {"linkerd-proxy", 0, "linkerd.io/inject: disabled"},
 		"another":   {"mesh", 0, "find out what adds container mesh to the pod"},
 		"exit 3":    {"linkerd-proxy", 3, "/shutdown"},
-		"Cloud SQL": {"cloudsql-proxy", 0, "container backup (--quitquitquit, then POST to localhost:9091/quitquitquit), or recreate the Job with it as a native sidecar"},
+		"Cloud SQL": {"cloudsql-proxy", 0, "container backup (--quitquitquit of its version 2, then POST to localhost:9091/quitquitquit), or recreate the Job with it as a native sidecar"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := explaintest.Containers(corev1.PodRunning, nil, []corev1.ContainerStatus{runsSince(tc.proxy, time.Hour), explaintest.EndedWith("backup", tc.code, 5*time.Minute)})

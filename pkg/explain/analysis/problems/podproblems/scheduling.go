@@ -33,6 +33,7 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 		case u.Kind == meaning.UnfitNodeAffinity:
 			u.Name = selectorOf(&in.Spec.Template.Spec)
 			u.Rule, u.Labels = nodeRuleOf(&in.Spec.Template.Spec)
+			u.IsOfJob = u.Pinned != "" && isMadeFor(in, u.Pinned)
 		case u.Kind == meaning.UnfitTaint:
 			u.Rule = tolerationOf(in.Spec.Template.Spec.Tolerations, u.TaintKey())
 		case u.Kind == meaning.UnfitPodAffinity:
@@ -41,10 +42,13 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 		case u.Kind == meaning.UnfitTopologySpread:
 			u.Rule = spreadOf(in.Spec.Template.Spec.TopologySpreadConstraints)
 		case u.Kind == meaning.UnfitHostPort:
-			u.Name, u.Holder = hostPortsOf(&in.Spec.Template.Spec), holderOf(in)
+			u.Name, u.Holder = hostPortsOf(&in.Spec.Template.Spec), placed(in.Active)
 		case u.IsAboutClaim():
 			p.Start.Claims = claimsOf(in, p.Pods[0])
 			nameClaim(u, p.Start.Claims)
+			if u.Kind == meaning.UnfitClaimMissing {
+				u.Holder = placed(in.Pods)
+			}
 			if c := lists.First(p.Start.Claims, func(c *meaning.Claim) bool { return c.Name == u.Name && c.Warning != "" }); c != nil {
 				p.Details = append(p.Details, c.Warning)
 			}
@@ -53,6 +57,12 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 	if e := lastOfAutoscaler(in, p.Pods[0]); e != nil {
 		p.Scheduling.Autoscaler, p.Details = meaning.OfAutoscaler(e.Source, e.Reason, e.Message), append(p.Details, e.Message)
 	}
+}
+
+// isMadeFor reports whether the Job does its work for one node, as its labels or an argument of it say.
+func isMadeFor(in *facts.Facts, node string) bool {
+	return strings.Contains(labels.FormatLabels(in.Job.Labels)+",", "/node="+node+",") || slices.ContainsFunc(in.Spec.Template.Spec.Containers,
+		func(c corev1.Container) bool { return strings.Contains(strings.Join(c.Args, " "), "--node "+node) })
 }
 
 // maxRule is the maximum number of characters of a rule.
@@ -129,10 +139,10 @@ func hostPortsOf(spec *corev1.PodSpec) string {
 	return wording.Enumerate(ports, "or")
 }
 
-// holderOf returns a pod of the Job that has a node, or "".
-func holderOf(in *facts.Facts) string {
-	if i := slices.IndexFunc(in.Active, func(pod *input.Pod) bool { return pod.Node != "" }); i >= 0 {
-		return in.Active[i].Name
+// placed returns one of the pods that has a node, or "".
+func placed(pods []*input.Pod) string {
+	if i := slices.IndexFunc(pods, func(pod *input.Pod) bool { return pod.Node != "" }); i >= 0 {
+		return pods[i].Name
 	}
 	return ""
 }
