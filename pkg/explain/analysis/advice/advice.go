@@ -269,7 +269,7 @@ func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError, clue
 	case c.Reason == cause.OOMKilled:
 		return meaning.Remedy{Text: memoryAdvice(in, c), OfTemplate: true, OfMemory: true}
 	case cause.NeverRan(c.Reason) && lacksEntrypoint(in.TemplateContainer(c.Name), known):
-		return meaning.Remedy{Text: startRemedy(in, c, c.Message), OfTemplate: true}
+		return meaning.Remedy{Text: fmt.Sprintf(words.PullAgain, in.Image(c), known.Subject), OfTemplate: true}
 	case known != nil:
 		return known.Remedy(clue, containerOf(in, c))
 	case c.Reason == cause.Lost:

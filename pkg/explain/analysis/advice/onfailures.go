@@ -43,9 +43,6 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	if c := speaks.Speaking(in); c != nil {
 		out = append(out, onContainer(in, speaks, c)...)
 	}
-	if slices.ContainsFunc(v.Problems, fitsNowhere) { // A copy of the pod would wait, too.
-		out = slices.DeleteFunc(out, func(a explain.Advice) bool { return a.Kind == explain.AdviceDebug })
-	}
 	if v.IgnoredFailures > 1 && f.Ignored() && !in.Finished() && in.Spec.ActiveDeadlineSeconds == nil { // Only a success can end the Job.
 		out = append(out, advise(words.EndIgnoredFailures, "")...)
 	}
@@ -58,11 +55,6 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 		out = append(out, adviseLogs(words.ReadAllLogs, logsOfFailed(in.Job))...)
 	}
 	return out
-}
-
-// fitsNowhere reports whether no node takes a pod because of its template.
-func fitsNowhere(p explain.Problem) bool {
-	return p.Blocks && p.Kind == explain.ProblemUnschedulable && !meaning.IsElsewhere(p.Scheduling.Unfit)
 }
 
 // onReplacement returns advice on the fields that say when a failed pod is replaced.

@@ -199,7 +199,7 @@ func onEnding(in *facts.Facts, end *meaning.Ending, message string, pod *input.P
 		text = words.PodDeadlineAdvice(in.Spec.Template.Spec.ActiveDeadlineSeconds)
 	case text == "" || annotations[keep] != "":
 		return nil
-	case in.Job.Annotations[end.KeepAnnotation()] != "":
+	case in.Job.Annotations[keep] != "":
 		text += words.NotOnJob
 	case end.Kind == meaning.EndRejected && in.Spec.Template.Spec.NodeName != "":
 		out := advise(fmt.Sprintf(words.Unpin, in.Spec.Template.Spec.NodeName), "")
