@@ -3,6 +3,7 @@ package meaning
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -39,8 +40,10 @@ type Container struct {
 	Sources   []string
 	// Arguments are the command and args of the pod template, and Servers what its command and those of init containers ask for.
 	Arguments, Servers []string
-	// object is what the error is about in a cloud.
-	object string
+	// Labels has the labels of the pod template.
+	Labels map[string]string
+	// object is what the error is about in a cloud, and trust how its program trusts a CA, "" if that is unknown.
+	object, trust string
 	// Hosts is how the pods of the Job are named in DNS.
 	Hosts Hosts
 	// Devices are the devices in its limits, such as "nvidia.com/gpu: 1", and Node is the node of its pod, "" if it is unknown.
@@ -54,6 +57,11 @@ type Variable struct{ Name, Value, From string }
 // variable returns the variable of this name, nil if the template has none.
 func (c *Container) variable(name string) *Variable {
 	return lists.First(c.Variables, func(v *Variable) bool { return v.Name == name })
+}
+
+// valueOr returns the value of the variable of this name, or a placeholder.
+func valueOr(c *Container, name, placeholder string) string {
+	return cmp.Or(cmp.Or(c.variable(name), &Variable{}).Value, placeholder)
 }
 
 // placeOf says where the value of a variable is.
@@ -183,6 +191,14 @@ func (c *Container) valuesText() string {
 		return fmt.Sprintf("spec.valuesContent of HelmChart %[1]s or HelmChartConfig %[1]s", chart.Value)
 	}
 	return cmp.Or(c.fixedMounts(), c.argumentsText())
+}
+
+// initialization says how the repository of a backup tool is initialized: Velero does that itself, as long as it keeps no BackupRepository.
+func initialization(c *Container) string {
+	if strings.Contains(c.Name+c.Image, "velero") {
+		return "delete the BackupRepository of this repository in Velero's namespace (kubectl get backuprepositories), so that Velero initializes it again, if its data were deleted from the bucket"
+	}
+	return "initialize the repository with the program first, in the same container where it keeps its connection (kopia repository connect)"
 }
 
 // fixedMounts names the volumes that may have a configuration: ConfigMaps and Secrets.
@@ -333,4 +349,63 @@ func (c *Container) SilenceAdvice() string {
 		all = append(all, "add set -x to its script, which then prints each command: its shell ends at the first one that fails (set -e)")
 	}
 	return strings.Join(all, ", and ")
+}
+
+// Mount is a volume of a container: its path, its name, and the kind of its source, "" for kinds that need no word.
+type Mount struct {
+	Path, Volume, Kind string
+	// ReadOnly reports whether the container cannot write to it, Private whether only the owner and the group of its files may read them, and
+	// IsBucket whether it is a bucket, whose files have a fixed owner and mode.
+	ReadOnly, Private, IsBucket bool
+	// Directory is the path of a hostPath on its node, and Type the type that it demands.
+	Directory, Type string
+	// SubPath reports whether only a part of the volume is mounted. Earlier are the init containers before the container that have the volume, too.
+	SubPath bool
+	Earlier []string
+}
+
+// mountOf returns the mount that has a file of the container, nil for a file of its image.
+func mountOf(file string, mounts []Mount) (in *Mount) {
+	for i := range mounts {
+		if m := &mounts[i]; isBelow(file, m.Path) && (in == nil || len(m.Path) > len(in.Path)) {
+			in = m
+		}
+	}
+	return in
+}
+
+func isBelow(file, dir string) bool {
+	return dir != "" && strings.HasPrefix(path.Clean(file)+"/", strings.TrimSuffix(path.Clean(dir), "/")+"/")
+}
+
+// name returns the name of the volume with its kind.
+func (m *Mount) name() string { return "volume " + m.Volume + wording.InBrackets(m.Kind) }
+
+// place returns the name with the path and the container, "" for a file in no volume.
+func (m *Mount) place(c Container) string {
+	if m == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s, which is mounted at %s in container %s", m.name(), m.Path, c.Name)
+}
+
+// isFixed reports whether the volume is read-only whatever its mount says.
+func (m *Mount) isFixed() bool {
+	kind, _, _ := strings.Cut(m.Kind, " ")
+	return slices.Contains([]string{"ConfigMap", "Secret", "projected", "downwardAPI", "image"}, kind)
+}
+
+// executable says how a program in the volume becomes executable, and what else may be in the way.
+func (m *Mount) executable() string {
+	if strings.HasPrefix(m.Kind, "ConfigMap ") || strings.HasPrefix(m.Kind, "Secret ") {
+		return "defaultMode: 0755 for " + m.name()
+	}
+	text, options := "chmod +x in "+m.name()+", which is mounted at "+m.Path, "its mountOptions"
+	if len(m.Earlier) > 0 {
+		text += ", by init container " + wording.Enumerate(m.Earlier, "or")
+	}
+	if m.Kind == "emptyDir" || m.Directory != "" {
+		options = "the file system of the node"
+	}
+	return text + "; if it is executable, look for noexec on " + options + ", and for denials of SELinux or AppArmor"
 }

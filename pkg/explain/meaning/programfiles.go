@@ -184,6 +184,9 @@ var fileErrors = []errorRow{
 			}
 			if ofJava.MatchString(e.Subject) {
 				what = "the jar with class"
+				if strings.Contains(e.Subject, ".hadoop.fs.") {
+					what = "the jar (hadoop-aws for s3a, gcs-connector for gs, hadoop-azure for abfs, in the version of its Hadoop) with class"
+				}
 			} else if strings.Contains(e.Subject, ".so") {
 				what = "the library"
 			}
@@ -231,6 +234,8 @@ func (e *KnownError) FileAdvice(c Container, mounts []Mount) string {
 	switch in := mountOf(e.Subject, mounts); {
 	case strings.HasPrefix(e.Subject, tokenDir):
 		return c.tokenAdvice()
+	case in == nil && identityToken(&c, e.Subject) != "":
+		return identityToken(&c, e.Subject)
 	case in != nil && in.Kind == "emptyDir" && len(in.Earlier) > 0:
 		return fmt.Sprintf("check whether init container %s writes into %s: it is empty or %s", wording.Enumerate(in.Earlier, "or"), in.place(c), what)
 	case in != nil && in.Kind == "emptyDir":
@@ -293,6 +298,8 @@ var ofProgram = lazyregexp.New(`^/(?:usr|bin|sbin|lib\d*)/|/(?:site-packages|dis
 func volumeAccess(in *Mount, user string, c Container) string {
 	how, fsGroup := "by the owner or mode of its files (chown, chmod), or by runAsUser as their owner", "fsGroup has no effect there"
 	switch {
+	case in.IsBucket:
+		return fmt.Sprintf("leave out chmod and chown, and set owner and mode by the mountOptions of %s (uid, gid, file-mode, dir-mode): a bucket or share keeps none for a file", in.place(c))
 	case in.Kind == "nfs":
 	case c.FSGroup != "":
 		fsGroup = "fsGroup " + c.FSGroup + " is set, and is not enough"
@@ -310,6 +317,8 @@ func accessAdvice(e *KnownError, c Container) string {
 		return "give the container's user" + user + " access to the file: check runAsUser, and fsGroup for volumes"
 	case !strings.HasPrefix(e.Subject, "/"):
 		return fmt.Sprintf("give the user of container %s%s access to %s, which is below its working directory: check runAsUser and workingDir, and fsGroup if a volume is there", c.Name, user, file)
+	case in != nil && in.Private && c.FSGroup == "" && c.User != "" && c.User != "0":
+		return fmt.Sprintf("set fsGroup in the securityContext of the pod, whose user%s may then read %s, or a defaultMode that lets all read it (0444): its files belong to root, and no other user may read them", user, in.place(c))
 	case in != nil && in.isFixed():
 		return fmt.Sprintf("check defaultMode of %s: it decides who may read and execute its files, which cannot be written", in.place(c))
 	case in != nil && in.Directory != "":

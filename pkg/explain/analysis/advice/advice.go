@@ -188,7 +188,7 @@ func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
 		Variables: facts.Variables(in, c.Name), Sources: facts.EnvSources(in, c.Name),
 		User: facts.User(in, c.Name), FSGroup: facts.FSGroup(in), AlsoRoot: facts.AlsoRoot(in, c.Name),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
-		Account: facts.Account(in), NoToken: facts.NoToken(in), Namespace: in.Job.Namespace,
+		Account: facts.Account(in), NoToken: facts.NoToken(in), Namespace: in.Job.Namespace, Labels: in.Spec.Template.Labels,
 		Arguments: facts.Arguments(in, c.Name), Servers: facts.AskedServers(in, c.Name),
 		Devices: facts.Devices(in, c.Name), Node: nodeOf(in, c), Hosts: *facts.HostsOf(in),
 	}
