@@ -202,7 +202,7 @@ var (
 )
 
 // trailing matches what follows an error: its code, its pod, the ids of its request, and the programs' references to their manuals.
-var trailing = lazyregexp.New(`(?:(?:: exit (?:status|code) \d+)?: unknown|, code: unknown|: exit (?:status|code) \d+|, which is unexpected| \(pod: "[^"]*", container: [^)]*\)|"? for pod:? [\w.-]+/[\w.-]+|(?:[ ,;.(\[]+(?i:(?:request|trace|correlation|activity|client-request|host)[ _-]?id|timestamp)\b[ "'\\]*[:=][ "'\\]*[^ ,;]+(?: [\d:.]+Z?)?)+| (?:Refer to the mount\.cifs|Please refer to|See https?:).*)$`)
+var trailing = lazyregexp.New(`(?:(?:: exit (?:status|code) \d+)?: unknown|, code: unknown|: exit (?:status|code) \d+|, which is unexpected| \(pod: "[^"]*", container: [^)]*\)|"? for pod:? [\w.-]+/[\w.-]+|(?:[ ,;.(\[]+(?i:(?:request|trace|correlation|activity|client-request|host)[ _-]?id|timestamp)\b[ "'\\]*[:=][ "'\\]*[^ ,;]+(?: [\d:.]+Z?)?)+|,? (?:see https?://\S+$|Refer to the mount\.cifs|Please refer to|See https?:).*)$`)
 
 // Unwrapped returns a message on one line, without the calls that failed before its error, and what follows it.
 func Unwrapped(message string) string {

@@ -28,11 +28,11 @@ func TestEndOfALogShowsWhatAProgramWaitsFor(t *testing.T) {
 		"Still waiting to acquire lock on /cache/a.lock":                                                                            {Line: "Still waiting to acquire lock on /cache/a.lock"},
 		"Acquiring state lock. This may take a few moments":                                                                         {Line: "Acquiring state lock. This may take a few moments"},
 		"Job 1 is pending, checking again in 30s\nJob 1 is pending, checking again in 30s\nJob 1 is pending, checking again in 29s": {Line: "Job 1 is pending, checking again in 29s"},
-		"Job 1 is pending, checking again in 30s":                                                                                   nil,
-		"Waiting for database ... done":                                                                                             nil,
-		"Waiting for database\nApplying migration 12":                                                                               nil,
-		"Applied 3 migrations": nil,
-		"":                     nil,
+		"db:5432 - no attempt\ndb:5432 - no attempt\ndb:5432 - no attempt":                                                          {Line: "db:5432 - no attempt"}, "Job 1 is pending, checking again in 30s": nil,
+		"Waiting for database ... done":               nil,
+		"Waiting for database\nApplying migration 12": nil,
+		"Applied 3 migrations":                        nil,
+		"":                                            nil,
 	} {
 		assert.DeepEqual(t, AwaitedIn(strings.Split(log, "\n")), want, log)
 	}

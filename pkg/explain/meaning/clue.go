@@ -20,9 +20,9 @@ type Clue struct {
 // the status of a response, or a server that fails. What a program itself advises is better than one of the weakClues.
 var (
 	clues = []func(*Clue, *Container) Remedy{
-		unanswered, inTemplate(namedField), askedVault, asked(accessAsks), brokenCode, inTemplate(unread), asked(asks), inTemplate(refusedOption), inTemplate(wrongWord), knownWords, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, asked(lateAsks),
+		unanswered, askedVault, asked(accessAsks), brokenCode, inTemplate(unread), unservedKind, asked(asks), inTemplate(refusedOption), inTemplate(wrongWord), knownWords, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, asked(lateAsks),
 	}
-	weakClues = []func(*Clue, *Container) Remedy{inTemplate(failedCommand), inTemplate(namedWord), inTemplate(nearVariable), inTemplate(unfitSetting), namedServer, faultyCode}
+	weakClues = []func(*Clue, *Container) Remedy{namedServer, faultyCode}
 )
 
 // inTemplate returns a clue whose advice is about the pod template.
@@ -60,7 +60,7 @@ func (q *Clue) Remedy(c Container) (out Remedy) {
 
 // Remedy returns advice on the error; q has its words and its log.
 func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
-	c.object = q.about(&c)
+	c.object, c.trust = q.about(&c), q.trust()
 	if out := e.ofHosts(&c); out.Text != "" {
 		return out
 	}
@@ -100,7 +100,7 @@ func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
 // ofLock matches an error about a lock, and heldBy what programs say about who holds it, and of Terraform its ID.
 var ofLock = lazyregexp.New(`(?i)\block(?:ed|s)?\b`)
 
-var heldBy = lazyregexp.New(`\b(?i:lock(?:ed)?(?: is)?(?: currently)?(?: held)? by) (.*\d.*)|^\W*Who: +(\S+)|^\W*(ID): +(\S+)`)
+var heldBy = lazyregexp.New(`\b(?i:lock(?:ed)?(?: is)?(?: currently| exclusively)?(?: held)? by) (.*\d.*)|^\W*Who: +(\S+)|^\W*(ID): +(\S+)`)
 
 // holder returns what the log says about who holds the lock that the program needs, "" without that.
 func (q *Clue) holder() (who string) {
@@ -152,14 +152,14 @@ func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
 		if m := list[i].phrase.FindStringSubmatch(q.Words); m != nil {
 			of, _ := q.server(c)
 			code, line, _ := q.codeIn(c)
-			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", cmp.Or(c.givenInputs(), c.configurationText()), "{place}", wording.InBrackets(wording.Join(" of ", prefixed("line ", line), code)), "{file}", cmp.Or(wording.Shorten(fileIn(q.Words, c), maxDetail), "the file that the program reads"+wording.InBrackets(c.givenInputs())), "{volumes}", cmp.Or(c.lastingMounts(), c.configurationText()), "{(volumes)}", wording.InBrackets(c.lastingMounts()), "{directory}", cmp.Or(wording.Shorten(fileIn(q.Words, c), maxDetail), "the data folder of the program"), "{schedules}", prefixed("; have schedules that use the same data start at times apart, as concurrencyPolicy sees only the runs of CronJob ", c.CronJob), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{API server}", "the API server of the cluster", "{in namespace}", cmp.Or(prefixed("in namespace ", cmp.Or(namespaceOption.Group(strings.Join(c.Arguments, " ")), c.Namespace)), "in the namespace where the program looks for it"), "{(configuration)}", wording.InBrackets(c.givenConfiguration()), "{devices}", c.devicesText(), "{token}", c.tokenAdvice(), "{scratch}", scratchOf(c), "{migration}", prefixed(" of ", q.Step), "{temporary}", cmp.Or(mountOf("/tmp", c.Mounts).place(*c), "/tmp of container "+c.Name), "{limit}", cmp.Or(limitOption.Group(strings.Join(c.commands(), "\n")), "its options") + " in " + c.inArguments()}
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", cmp.Or(c.givenInputs(), c.configurationText()), "{place}", wording.InBrackets(wording.Join(" of ", prefixed("line ", line), code)), "{file}", cmp.Or(wording.Shorten(fileIn(q.Words, c), maxDetail), "the file that the program reads"+wording.InBrackets(c.givenInputs())), "{volumes}", cmp.Or(c.lastingMounts(), c.configurationText()), "{(volumes)}", wording.InBrackets(c.lastingMounts()), "{directory}", cmp.Or(wording.Shorten(fileIn(q.Words, c), maxDetail), "the data folder of the program"), "{schedules}", prefixed("; have schedules that use the same data start at times apart, as concurrencyPolicy sees only the runs of CronJob ", c.CronJob), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{elsewhere}", "", "{rights}", rightsOn(q.object(c).host), "{initialize}", initialization(c), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{API server}", "the API server of the cluster", "{in namespace}", cmp.Or(prefixed("in namespace ", cmp.Or(namespaceOption.Group(strings.Join(c.Arguments, " ")), c.Namespace)), "in the namespace where the program looks for it"), "{(configuration)}", wording.InBrackets(c.givenConfiguration()), "{devices}", c.devicesText(), "{token}", c.tokenAdvice(), "{scratch}", scratchOf(c), "{migration}", prefixed(" of ", q.Step), "{temporary}", cmp.Or(mountOf("/tmp", c.Mounts).place(*c), "/tmp of container "+c.Name), "{limit}", cmp.Or(limitOption.Group(strings.Join(c.commands(), "\n")), "its options") + " in " + c.inArguments()}
 			groups := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
 			for n, group := range groups {
 				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
 			}
 			advice := list[i].advice
 			has := func(key string) bool { return strings.Contains(advice, key) }
-			out := Remedy{Text: wording.Insert(advice, pairs...), Elsewhere: has("{values}") || has("server}"), OfTemplate: has("{image}") || has("env of container {container}")}
+			out := Remedy{Text: wording.Insert(advice, pairs...), Elsewhere: has("{values}") || has("server}") || has("{elsewhere}"), OfTemplate: has("{image}") || has("env of container {container}")}
 			if has("{log of server}") {
 				out.Server = of.host
 			}
@@ -290,17 +290,15 @@ var status = lazyregexp.New(`(?i)\b(?:stat(?:us(?:[ _]?code)?)?(?: returned)?|re
 // statuses say what to do about a status: "{server}" is the server, or "the server".
 var statuses = map[string]string{
 	"400": refusedRequest, "405": unsupported, "422": refusedRequest, "501": unsupported,
-	"401": "check the credentials that {server} does not accept: {credentials}", "403": "have {server} allow this to the user as whom the program logs in: {credentials}",
-	"403 without credentials": "find out why {server} refuses this: it may want credentials, and {credentials}; or a proxy or firewall answers instead of it, or does not let the request through",
-	"404":                     "correct {address}, as {server} does not have what the program asks for, or use an image that fits its version", "410": "correct {address}, as {server} no longer has what the program asks for",
+	"401": "check the credentials that {server} does not accept: {credentials}", "403": "have {server} allow this to the user as whom the program logs in: {credentials}", "403 of an object": "have the policy of {object} allow the program's key or role {rights}, and check key, endpoint and region: {credentials}",
+	"403 without credentials": "find out why {server} refuses this: it may want credentials, and {credentials}; or a proxy or firewall answers instead of it, or does not let the request through", "404": "correct {address}, as {server} does not have what the program asks for, or use an image that fits its version", "410": "correct {address}, as {server} no longer has what the program asks for",
 	"409": "find out what exists at {server} already, and have the program accept it or use another name", "429": "wait until {server} accepts requests again, or send fewer of them",
 }
 
 const (
-	refusedRequest = "find out why {server} does not accept this request, which its log may say: what the program sends comes from {configuration}; or the server's version, or another product in its place, does not support it; " +
-		"use an image for it (container {container} has {image}), or turn off what needs it"
-	unsupported = "find out whether {server} supports this request: its version, or another product in its place, may not; use an image for it (container {container} has {image}), or turn off what needs it"
-	ofServer    = "read the log of {server}, which reports this error: its cause is there, not in this Job"
+	refusedRequest = "find out why {server} does not accept this request, which comes from {configuration}: its version, or another product in its place, may not support it; its own log, or the body of its response, says what it expects"
+	unsupported    = "find out whether {server} supports this request: its version, or another product in its place, may not; use an image for it (container {container} has {image}), or turn off what needs it"
+	ofServer       = "read the log of {server}, which reports this error: its cause is there, not in this Job"
 )
 
 // rpcCode matches the code of a response of gRPC, and rpcCodes are the statuses of HTTP that mean the same.
@@ -328,10 +326,13 @@ func (q *Clue) status() (code, host string) {
 func responseStatus(q *Clue, c *Container) Remedy {
 	code, _ := q.status()
 	of := q.webServer(c)
-	if code == "403" && c.credentials() == "" {
+	switch object := q.about(c); {
+	case code == "403" && object != "":
+		code = "403 of an object"
+	case code == "403" && c.credentials() == "":
 		code = "403 without credentials"
 	}
-	return Remedy{Text: wording.Insert(statuses[code], "{server}", of.name(), "{container}", c.Name, "{image}", c.Image, "{credentials}", c.credentialsText(),
+	return Remedy{Text: wording.Insert(statuses[code], "{object}", q.about(c), "{rights}", rightsOn(q.object(c).host), "{server}", of.name(), "{container}", c.Name, "{image}", c.Image, "{credentials}", c.credentialsText(),
 		"{configuration}", c.configurationText(), "{address}", cmp.Or(q.url(c), c.addresses(), "the address or the name"))}
 }
 

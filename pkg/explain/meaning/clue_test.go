@@ -27,13 +27,12 @@ func TestUnknownErrorIsConnectedWithThePodTemplate(t *testing.T) {
 		{"cannot use /host/bin/kubelet", "check /usr/bin on the node, which container main has at /host/bin", true},
 		{"--lock needs a timeout", "correct or leave out --lock in command or args of container main", true},
 		{`unknown server "pg.prod"`, "check whether pg.prod is ready, and read its log; if the program needs another server, correct variable DB_HOST of container main", false},
-		{"1 validation error for Settings: api_id: Field required", "set API_ID in env of container main, which has other variables but not this one", true},
-		{"GET /_ilm returned error: 400", "find out why the server does not accept this request, which its log may say: what the program sends comes from volume config", false},
+		{"1 validation error for Settings: api_id: Field required", "set the variable for setting api_id in env of container main", true},
+		{"GET /_ilm returned error: 400", "find out why the server does not accept this request, which comes from volume config", false},
 		{`PUT "https://db.prod/x": HTTP 503`, "read the log of db.prod", false},
 		{"status code: 401", "check the credentials that the server does not accept: variable DB_PASSWORD (key password of Secret db) of container main", false},
 		{`error parsing config: yaml: line 3: did not find expected key`, "it comes from volume config (ConfigMap app) at /etc/app", false},
-		{`no plans for "x:/sql"`, "check “/sql”, which comes from --dir in the command or args of container main", true},
-		{"permission denied for schema public", "grant it to the user with which container main logs in", false},
+		{"permission denied for schema public", "GRANT USAGE, CREATE ON SCHEMA public TO the user with which container main logs in", false},
 		{`Error from server (NotFound): secrets "x" not found`, "create x (secrets) in the namespace where the program looks for it", false},
 		{"the DB password is too short", "correct variable DB_PASSWORD of container main", true},
 		{"ValueError: invalid literal for int() with base 10: '5m'", "correct “5m” in variable TIMEOUT of container main", true},
@@ -81,7 +80,6 @@ func TestErrorOfAServerIsSoughtThere(t *testing.T) {
 		{&Container{Name: "main", Arguments: []string{"ray", "job", "submit", "--address", "ray-head"}}, "Status message: the actor died before finishing this task", "", "ray-head", "look at ray-head if it does the work that failed"},
 		{&Container{Name: "main", Arguments: []string{"serve", "--mysql_service_host=db.prod"}}, "lost connection", "", "db.prod", "check whether db.prod is ready"},
 		{&Container{Name: "main", Arguments: []string{"popeye", "--min-score", "80"}}, "Your cluster score: 67 -- D", "", "", "have it accept that by --min-score 80 in the command or args of container main"},
-		{&Container{Name: "main", Variables: []Variable{{Name: "APP_PRIVATE_KEY", From: "key k of Secret s"}}}, "gpg-failed", "Using global git private key\ngpg-failed", "", "check variable APP_PRIVATE_KEY of container main, which comes from key k of Secret s"},
 		{&c, "Error: the state is already locked by another terraform client", "Lock Info:\n  ID:        545e1e3c\n  Who:       root@apply-qtpck", "", "its log names who holds it: “ID 545e1e3c, root@apply-qtpck”"},
 		{&c, "repository is already locked by PID 62 on backup-xk2lp by root", "repository is already locked by PID 62 on backup-xk2lp by root", "", "its log names who holds it: “PID 62 on backup-xk2lp by root”"},
 		{&only, "FileNotFoundError: Object s3://b/x.pt not found", "", "", "check s3://b/x.pt in container main, and whether what writes the object has run"},
@@ -143,12 +141,11 @@ func TestScriptIsNoSourceOfWhatItPrints(t *testing.T) {
 	q := Clue{Words: "TestInvoice: got 19.99, want 20.00"}
 	for script, want := range map[string]string{
 		"run\necho 'TestInvoice: got 19.99'; exit 1":   "",
-		"run\necho 'select TestInvoice' | psql":        "check “TestInvoice”, which comes from line 2 of the script of container main",
-		"echo start; run --only TestInvoice --verbose": "check “TestInvoice”, which comes from --only",
+		"run\necho 'select TestInvoice' | psql":        "line 2 of the script of container main",
+		"echo start; run --only TestInvoice --verbose": "--only in the command or args of container main",
 	} {
-		if text := q.Remedy(Container{Name: "main", Arguments: []string{"sh", "-c", script}}).Text; !strings.Contains(text, want) || want == "" && text != "" {
-			t.Errorf("%s\ngot %q, want %q", script, text, want)
-		}
+		_, place, _ := q.origin(&Container{Name: "main", Arguments: []string{"sh", "-c", script}})
+		assert.Equal(t, place, want)
 	}
 }
 
@@ -177,9 +174,9 @@ func TestErrorsOfOtherSystemsHaveAdviceOfTheirClass(t *testing.T) {
 	c := Container{Name: "main", Image: "app:1", Arguments: []string{"run"}, Variables: []Variable{{Name: "BROKER", Value: "kafka:9092"}, {Name: "TOKEN", From: "key t of Secret s"}}}
 	for words, want := range map[string]string{
 		"org.apache.kafka.common.errors.TopicAuthorizationException: Not authorized to access topics: [a]": "ACL of the brokers: variable TOKEN",
-		`file has vanished: "/data/a"`:                                                                                                 "look whether /data/a is still there",
-		"READONLY You can't write against a read only replica.":                                                                        "connect to the primary of the database",
-		"psql: error: FATAL:  the database system is starting up":                                                                      "wait until the database is ready",
+		`file has vanished: "/data/a"`:                                  "look whether /data/a is still there",
+		`no matches for kind "Ingress" in version "extensions/v1beta1"`: "has Ingress in networking.k8s.io/v1 or apps/v1: Kubernetes has removed extensions/v1beta1", `no matches for kind "Issuer" in version "cert-manager.io/v1"`: "install what defines Issuer", "403 (Permission denied: ACL bootstrap no longer allowed (reset index: 6))": "write 6 into the file acl-bootstrap-reset",
+		"psql: error: FATAL:  the database system is starting up": "wait until the database is ready", "fatal: unsafe repository ('/w' is owned by someone else)": "--add safe.directory /w before", "db:5432 - no attempt": "a user and a database (-U, -d)", "READONLY You can't write against a read only replica.": "connect to the primary of the database",
 		"ERROR 1205 (HY000) at line 3: Lock wait timeout exceeded; try restarting transaction":                                         "no other session holds the lock",
 		`ERROR:  database "app" is being accessed by other users`:                                                                      "end the other sessions",
 		`ERROR: could not open extension control file "/usr/share/postgresql/14/extension/pg_cron.control": No such file or directory`: "has extension pg_cron",
@@ -201,7 +198,7 @@ func TestErrorsOfOtherSystemsHaveAdviceOfTheirClass(t *testing.T) {
 		"max_wal_senders (10) must be less than max_connections (5)":                                                                                "lower max_wal_senders, which is 10, or raise max_connections",
 		"retries_done = 3 max_retries = 5 failed":                                                                                                   "",
 		`Get "https://releases.example.com/x.zip": EOF`:                                                                                             "what ends the connection to releases.example.com early",
-		`Error: unable to recognize "": no matches for kind "PodSecurityPolicy" in version "policy/v1beta1"`:                                        "Kubernetes has removed it in 1.25", `no matches for kind "CronJob" in version "batch/v1beta1"`: "Kubernetes has removed batch/v1beta1", `no matches for kind "Certificate" in version "cert-manager.io/v1"`: "install what defines Certificate", "error: command terminated with exit code 137": "look at the pod in which the program executes its command", "curl: option -k http://es:9200: is unknown": "the quotes around -k and http://es:9200", "java.io.IOException: Found 2 files that match": "subPath", "WAL archive check failed for server a: Expected empty archive": "another serverName", "Error while restoring a backup: no target backup found": "make that backup first", "db:5432 - no attempt": "give pg_isready a user (-U)", "cluster has already been initialized with ID 1": "let the Job succeed",
+		`Error: unable to recognize "": no matches for kind "PodSecurityPolicy" in version "policy/v1beta1"`:                                        "Kubernetes has removed policy/v1beta1", `no matches for kind "CronJob" in version "batch/v1beta1"`: "Kubernetes has removed batch/v1beta1", `no matches for kind "Certificate" in version "cert-manager.io/v1"`: "install what defines Certificate", "error: command terminated with exit code 137": "look at the pod in which the program executes its command", "curl: option -k http://es:9200: is unknown": "the quotes around -k and http://es:9200", "java.io.IOException: Found 2 files that match": "subPath", "WAL archive check failed for server a: Expected empty archive": "another serverName", "Error while restoring a backup: no target backup found": "make that backup first", "cluster has already been initialized with ID 1": "let the Job succeed",
 		"fatal: Not a git repository (or any of the parent directories): .git":                                                     "have the program clone its repository before",
 		"ArgumentError: could not find a temporary directory":                                                                      "give mode 1777 to /tmp of container main",
 		"ERROR: [064]: unable to write '/repo/a.gz'":                                                                               "the disk or volume that has /repo/a.gz",

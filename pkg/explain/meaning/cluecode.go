@@ -1,7 +1,6 @@
 package meaning
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +18,9 @@ var (
 	// from what it is given; unreadable is code in another version of its language.
 	broken     = lazyregexp.New(`\b(?:Syntax|Indentation|Tab|Name|Reference|UnboundLocal)Error\b|(?i:syntax error|error in your SQL syntax|unexpected (?:token|identifier|end of (?:file|input))|undefined (?:function|constant|local variable or method))`)
 	unreadable = lazyregexp.New(`^(?:\w+: )?(?:Syntax|Indentation|Tab)Error\b`)
+	// ofAnswer matches an error about a part that is missing, and ofLibrary one in the library of a client, which reads answers of its server.
+	ofAnswer  = lazyregexp.New(`\bKeyError\b|'NoneType' object is not`)
+	ofLibrary = lazyregexp.New(`(?:site|dist)-packages/\S+", line \d+, in \w+\n[^\n]*\n\S*(?:KeyError|TypeError)`)
 	// ofInput matches errors that look like unreadable ones, and are about a statement, a pattern or a file of data.
 	ofInput = lazyregexp.New(`at or near|outside a module|Invalid regular expression|\.ya?ml\b|JSON`)
 	// ofEnvironment matches errors with which programs also report what they lack.
@@ -66,8 +68,8 @@ func faultyCode(q *Clue, c *Container) Remedy {
 	case in != nil:
 		return Remedy{Text: fmt.Sprintf("correct the code%s, which comes from %s, or the input that it does not expect", place, in.name()), Elsewhere: true}
 	}
-	if all := c.peers(); len(all) == 1 && strings.Contains(q.Words, "KeyError") {
-		return Remedy{Text: fmt.Sprintf("look at what %s answers to the program: it may lack %s for want of rights of its user (%s), or in this version; or run another version of image %s", all[0].name(), cmp.Or(quotedWord.Group(q.Words), "that"), cmp.Or(c.connection(), c.credentialsText()), c.Image)}
+	if all := c.peers(); len(all) == 1 && ofAnswer.MatchString(q.Words) && ofLibrary.MatchString(strings.Join(q.Log, "\n")) {
+		return Remedy{Text: fmt.Sprintf("check what %s answers to the user of the program%s: the answer lacks a part, for want of a right, or as image %s is for another version of the server", all[0].name(), wording.InBrackets(c.credentials()), c.Image), Elsewhere: true}
 	}
 	if in := c.givenInputs(); in != "" {
 		place += ", which may come from " + in

@@ -10,19 +10,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// missingField matches the first field that settings of Pydantic lack, which come from variables.
-var missingField = lazyregexp.New(`validation errors? for \w*(?:Settings|Config)\w*\W+(\w+)\b.*(?i:field required)`)
-
-// namedField is the clue of a field of settings without a value.
-func namedField(q *Clue, c *Container) string {
-	field := missingField.Group(q.Words)
-	if field == "" {
-		return ""
-	}
-	text := variableAdvice(&KnownError{Subject: strings.ToUpper(field)}, *c)
-	return text + "; settings of Pydantic come from variables, some with a prefix before their names"
-}
-
 // reference matches a reference to a variable in the value of another.
 var reference = lazyregexp.New(`\$\(([A-Za-z_]\w*)\)`)
 
@@ -134,24 +121,10 @@ func (c *Container) spokenVariable(text string) *Variable {
 	return nil
 }
 
-// namedVariable is the clue of a variable of the pod template in the error, and nearVariable that of one in the messages around it.
+// namedVariable is the clue of a variable of the pod template in the error.
 func namedVariable(q *Clue, c *Container) string {
 	if v := c.spokenVariable(q.Words); v != nil {
 		return "correct " + c.placeOf(v)
-	}
-	return ""
-}
-
-func nearVariable(q *Clue, c *Container) string {
-	before, from := q.split()
-	direct := from
-	if n := len(before); n > 0 { // What is further away names it exactly, or means something else.
-		direct = append(slices.Clone(from), before[n-1])
-	}
-	for _, text := range q.around() {
-		if v := c.spokenVariable(text); v != nil && (slices.Contains(direct, text) || strings.Contains(text, v.Name)) {
-			return "check " + c.placeOf(v)
-		}
 	}
 	return ""
 }

@@ -41,8 +41,8 @@ type Container struct {
 	// Arguments are the command and args of the pod template, and Servers what its command and those of init containers ask for. Beside names the
 	// other containers of the template that run at the same time.
 	Arguments, Servers, Beside []string
-	// object is what the error is about in a cloud.
-	object string
+	// object is what the error is about in a cloud, and trust how its program trusts a CA, "" if that is unknown.
+	object, trust string
 	// Hosts is how the pods of the Job are named in DNS.
 	Hosts Hosts
 	// Devices are the devices in its limits, such as "nvidia.com/gpu: 1", and Node is the node of its pod, "" if it is unknown.
@@ -56,6 +56,11 @@ type Variable struct{ Name, Value, From string }
 // variable returns the variable of this name, nil if the template has none.
 func (c *Container) variable(name string) *Variable {
 	return lists.First(c.Variables, func(v *Variable) bool { return v.Name == name })
+}
+
+// valueOr returns the value of the variable of this name, or a placeholder.
+func valueOr(c *Container, name, placeholder string) string {
+	return cmp.Or(cmp.Or(c.variable(name), &Variable{}).Value, placeholder)
 }
 
 // placeOf says where the value of a variable is.
@@ -182,6 +187,14 @@ func (c *Container) valuesText() string {
 		return fmt.Sprintf("spec.valuesContent of HelmChart %[1]s or HelmChartConfig %[1]s", chart.Value)
 	}
 	return cmp.Or(c.fixedMounts(), c.argumentsText())
+}
+
+// initialization says how the repository of a backup tool is initialized: Velero does that itself, as long as it keeps no BackupRepository.
+func initialization(c *Container) string {
+	if strings.Contains(c.Name+c.Image, "velero") {
+		return "delete the BackupRepository of this repository in Velero's namespace (kubectl get backuprepositories), so that Velero initializes it again, if its data were deleted from the bucket"
+	}
+	return "initialize the repository with the program first, in the same container where it keeps its connection (kopia repository connect)"
 }
 
 // fixedMounts names the volumes that may have a configuration: ConfigMaps and Secrets.

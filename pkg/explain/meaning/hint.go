@@ -191,7 +191,7 @@ var unadvised = []ErrorKind{ErrorVariable, ErrorSetting, ErrorEarlierState}
 func (q *Clue) adviceOn(e *KnownError, c *Container) (none programAdvice) {
 	const anyCode = 1
 	at := LineOfError(anyCode, q.Log)
-	if at < 0 || slices.Contains(unadvised, e.Kind) {
+	if at < 0 || slices.Contains(unadvised, e.Kind) || strings.HasPrefix(e.Subject, "chart ") {
 		return none
 	}
 	if advice := (&Clue{Words: q.Log[at], Log: q.Log[at+1:]}).ownAdvice(c); advice.isExact {

@@ -94,7 +94,7 @@ func (l *logLines) words(i int) string {
 	text = l.enclosed(i, unended.ReplaceAllString(text, ""))
 	isHead := (strings.HasSuffix(text, ":") || l.at(i).kind == lineVague && bareName.MatchString(text)) && i+1 < len(l.raw) && (l.at(i+1).indented || i+2 == len(l.raw)) && l.at(i+1).kind != lineEmpty && !strings.HasPrefix(l.at(i+1).text, "- ")
 	if !tallied.MatchString(text) && !isHead {
-		return text
+		return text + strings.Repeat(")", min(1, max(0, strings.Count(text, "(")-strings.Count(text, ")")))) // It ends in a later line.
 	}
 	for below := range l.raw[i+1 : min(len(l.raw), i+1+maxHeadLines)] {
 		line := l.at(i + 1 + below)
@@ -209,7 +209,7 @@ var (
 		`^(?:[A-Za-z]+\W+)?(?:Error (?:during [\w ]+|executing (?:process|command)\b.*)|\d+ [\w/]+ (?:could not be \w+|failed))\W*$|The requested URL returned error: \d+$|\bafter \d+ (?:attempts|tries|trials|retries)\W*(?:, exiting \S+)?$`)
 	exception = lazyregexp.New(`^[\w.]+(?:Error|Exception)$`)
 	// introduction is before the name of an exception, or the end of a statement before the error of a database, and className is that name without a message.
-	introduction = lazyregexp.New(`^(?:HTTP response body: |Exception in thread "[^"]*" |(?:Caused by:|Unhandled exception[.:]|Uncaught(?: exception)?:) ?|---> |(?:ALTER|CREATE|DROP|INSERT|UPDATE|DELETE|\)) .*;: )?`)
+	introduction = lazyregexp.New(`^(?:[*•] |HTTP response body: |Exception in thread "[^"]*" |(?:Caused by:|Unhandled exception[.:]|Uncaught(?: exception)?:) ?|---> |(?:ALTER|CREATE|DROP|INSERT|UPDATE|DELETE|\)) .*;: )?`)
 	className    = lazyregexp.New(`^[\w.$]*(?:Error|Exception):?$`)
 	// unended matches the end of a text that only begins a list.
 	unended  = lazyregexp.New(` \(hint: [^()]*\)$|\. [A-Z][^.:]*:$`)

@@ -139,7 +139,7 @@ var (
 	failures = []string{
 		"is invalid", "does not exist", "doesn't exist", "not installed", "not found", "is missing", "denied", "forbidden", "failed", "failure", "refused", "unable to", "cannot", "can't",
 		"could not", "couldn't", "not permitted", "timed out", "connection closed by remote", "panicked at", "(core dumped)", "is not a", "is not configured", "is not set", "is not defined", "is not supported", "is not recognized",
-		"mismatch", "aborting because", " but got ", " but was ", "has to be ", "not enough ",
+		"no matches for kind", "mismatch", "aborting because", " but got ", " but was ", "has to be ", "not enough ",
 	}
 	// advices are phrases that say what a reader may do: they follow an error.
 	advices = []string{"please", "not recommended", "you can", "you may", "you should", "can be used to", "try again", "for more information"}
@@ -191,6 +191,7 @@ func newLogLine(raw string) *logLine {
 		text, severity, line.indented = written(raw)
 		line.text = strings.TrimLeft(strings.TrimSpace(text), ": ")
 	}
+	line.text = strings.Replace(unserved.ReplaceAllString(answered.ReplaceAllString(line.text, "request failed with status $4: $2 $1$3"), "$1$2"), "Forbidden: Forbidden", "403 Forbidden", 1)
 	line.text = badResponse.ReplaceAllString(childOutput.ReplaceAllString(line.text, "$1$2"), "$1")
 	line.text = relayed.ReplaceAllString(clientError.ReplaceAllString(failedSQL.ReplaceAllString(rejectedPush.ReplaceAllString(line.text, "push of $1 rejected: $2"), ""), "$1 $2: $3"), "$1")
 	if value := quotedPair.Group(line.text); value != "" {
@@ -266,6 +267,10 @@ var (
 	childOutput = lazyregexp.New(`^.*\bexit (?:status|code) \d+:? "(\w.*?)(?:\\n|\s)*"$|^.*The promise rejected with the reason "(.*)"\.\].*`)
 	badResponse = lazyregexp.New(`Bad response statusCode \[\d+\]\. Status \[[^\]]*\]\. Body: \[.*?message=(.*)\] from \[\S*\]`)
 	failedSQL   = lazyregexp.New(` \[Failed SQL: .*$|, full error: \{.*$| for this kubernetes version and it is therefore unable .*error from kubernetes: unable to recognize \\?"[^"]*"`)
+	// answered matches a response as urllib3 logs it, with an error of the server.
+	answered = lazyregexp.New(`^(?:[A-Z]+\s+)?(https?://[^\s"]+) "([A-Z]+) (\S+) HTTP/[\d.]+" (5\d\d)\b.*$`)
+	// unserved matches an error about a kind that the API server does not serve, without what was to be done with objects of that kind.
+	unserved = lazyregexp.New(`^(?:Error: ((?:UPGRADE|INSTALLATION) FAILED: ))?.*(no matches for kind \\?"[^"\\]+\\?" in version \\?"[^"\\]+\\?").*`)
 	// clientError matches an error of Elasticsearch's Python client, and relayed what pg_dump, Flyway and WAL-G write before an error, with its level.
 	clientError  = lazyregexp.New(`^[\w.]*(?:Error|Exception): \w+\((\d{3}), '(\w+)', ['"](.*?)['"](?:, .*)?\)$`)
 	relayed      = lazyregexp.New(`^(?:pg_\w+: (?:detail: )?Error message from server: |Message +: |((?:ERROR|FATAL|FATAL ERROR): )\d{4}[/-]\d\d[/-]\d\d \d\d:\d\d:\d\d[.\d]* )`)
@@ -285,7 +290,9 @@ var klogLevels = map[string]string{"D": "DEBUG", "I": "INFO", "N": "NOTICE", "W"
 // unstamped returns what follows the time of a line, and its level.
 func unstamped(line string) (text, severity string) {
 	begin := stamp.FindString(line)
-	text = line[len(begin):]
+	if text = line[len(begin):]; klog.MatchString(begin) && stamp.MatchString(text) { // The line of another program.
+		return unstamped(text)
+	}
 	if m := glog.FindStringSubmatch(text); m != nil {
 		return text[len(m[0]):], klogLevels[m[1]]
 	}

@@ -6,27 +6,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // Mount is a volume of a container: its path, its name, and the kind of its source, "" for kinds that need no word.
 type Mount struct {
 	Path, Volume, Kind string
-	// ReadOnly reports whether the container cannot write to it.
-	ReadOnly bool
+	// ReadOnly reports whether the container cannot write to it, Private whether only the owner and the group of its files may read them, and
+	// IsBucket whether it is a bucket, whose files have a fixed owner and mode.
+	ReadOnly, Private, IsBucket bool
 	// Directory is the path of a hostPath on its node, and Type the type that it demands.
 	Directory, Type string
 	// SubPath reports whether only a part of the volume is mounted. Earlier are the init containers before the container that have the volume, too.
 	SubPath bool
 	Earlier []string
 }
-
-// OfDriver begins the Kind of a volume of a CSI driver that the template names itself.
-const OfDriver = "CSI driver "
-
-// bucket matches the Kind of a volume whose files are the objects of a bucket.
-var bucket = lazyregexp.New(`^CSI driver (?:gcsfuse\.|blob\.csi\.|ossplugin\.|(?:.*[.-])?s3\b)`)
 
 // mountOf returns the mount that has a file of the container, nil for a file of its image.
 func mountOf(file string, mounts []Mount) (in *Mount) {

@@ -181,29 +181,6 @@ func wrongWord(q *Clue, c *Container) string {
 // unknownCommand matches what programs say about a command of theirs that they do not have.
 var unknownCommand = lazyregexp.New(`(?i)\b(?:unknown|unrecognized|no such) (?:sub)?command\b|\bcommand \W?[\w:-]+\W? (?:is not defined|not found|does not exist)`)
 
-// namedWord is the clue of any word that the template has, or of a whole value in the lines after the error.
-func namedWord(q *Clue, c *Container) string {
-	word, place, _ := q.origin(c)
-	_, from := q.split()
-	for _, line := range from {
-		if found, at, isWhole := (&Clue{Words: line}).origin(c); place == "" && isWhole && readLine(line).kind != lineVague && !outcome.MatchString(line) {
-			word, place = found, at
-		}
-	}
-	if place == "" {
-		return ""
-	}
-	return "check " + asWord(word) + ", which" + given(place)
-}
-
-// unfitSetting is the clue of a value that the program does not accept, and that the template does not have.
-func unfitSetting(q *Clue, c *Container) string {
-	if from := c.givenConfiguration(); from != "" && unfit.MatchString(q.Words) {
-		return "correct what the program does not accept: it may come from " + from
-	}
-	return ""
-}
-
 // placeFor names the place in the pod template where advice of a program is followed, "" if that is unclear.
 func placeFor(c *Container, advice string) string {
 	hasShell := slices.ContainsFunc(c.Arguments, isShell)

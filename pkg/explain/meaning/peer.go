@@ -2,6 +2,7 @@ package meaning
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -49,13 +50,15 @@ func (p *peer) check(or string) string {
 	return text
 }
 
-// products are programs that Jobs work with: what is in their errors, and in the names of their hosts and of variables for them; isWeb
-// reports whether they answer with a status of HTTP.
-var products = []struct {
+// product is a program that Jobs work with: what is in its errors, and in the names of its hosts and of variables for them; isWeb reports
+// whether it answers with a status of HTTP.
+type product struct {
 	name          string
 	isWeb         bool
 	words, places *lazyregexp.Regexp
-}{
+}
+
+var products = []product{
 	{"ClickHouse", true, lazyregexp.New(`(?i)clickhouse|\bDB::Exception`), lazyregexp.New(`(?i)clickhouse`)},
 	{"PostgreSQL", false, lazyregexp.New(`(?i)postgres|psycopg|\bpsql\b|PSQLException|\bPG::|\bpg_|\bpgx|npgsql|\b(?:ERROR|FATAL|PANIC):  |\bpq: `), lazyregexp.New(`(?i)postgres|(?:^|[^a-z])(?:pg|db)|database|datasource`)},
 	{"MySQL", false, lazyregexp.New(`(?i)mysql|mariadb|\bERROR \d{4} \(|\bGot error: \d{4}|\bError \d{4} \(\w{5}\)`), lazyregexp.New(`(?i)mysql|mariadb|(?:^|[^a-z])db|database|datasource`)},
@@ -111,23 +114,30 @@ func (c *Container) peers() (all []peer) {
 			add(host, "variable "+v.Name+" of container "+c.Name)
 		}
 	}
-	arguments := "the command or args of container " + c.Name
 	for i, argument := range c.Arguments {
 		for _, m := range urlServer.FindAllStringSubmatch(noServerURL.ReplaceAllString(argument, ""), -1) {
-			add(m[1], arguments)
+			add(m[1], c.inArguments())
 		}
 		option, value, isOne := strings.Cut(argument, "=")
 		if !isOne && i > 0 {
 			option, value = c.Arguments[i-1], argument
 		}
-		if add(hostAndPort.Group(value), arguments); hostOption.MatchString(option) && hostName.MatchString(value) && !noPeer.MatchString(option) && !noName.MatchString(value) {
-			add(value, arguments)
+		if add(hostAndPort.Group(value), c.inArguments()); hostOption.MatchString(option) && hostName.MatchString(value) && !noPeer.MatchString(option) && !noName.MatchString(value) {
+			add(value, c.inArguments())
 		}
 	}
 	for _, server := range c.Servers {
 		add(server, "")
 	}
 	return all
+}
+
+// onlyServer names the server of the template, "" if that names none or several.
+func onlyServer(c *Container) string {
+	if all := c.peers(); len(all) == 1 {
+		return all[0].name()
+	}
+	return ""
 }
 
 // label returns the first part of the name of a host, "" if it is an address or too short to be a word.
@@ -145,7 +155,7 @@ func (q *Clue) webServer(c *Container) peer {
 	_, host := q.status()
 	host = cmp.Or(hostIn(q.url(c)), host)
 	found, named := q.server(c)
-	if !named && found.product == "" && found.isOf(func(isWeb bool) bool { return !isWeb }) {
+	if !named && found.product == "" && found.isOf(func(of *product) bool { return !of.isWeb }) {
 		found = peer{}
 	}
 	if host != "" {
@@ -165,12 +175,12 @@ func (q *Clue) server(c *Container) (found peer, named bool) {
 		return peer{host: host}, true
 	}
 	found.product = q.product()
-	switch p := lists.First(all, func(p *peer) bool { return p.runs(found.product) }); {
+	switch p := lists.First(all, func(p *peer) bool { return p.isOf(func(of *product) bool { return of.name == found.product }) }); {
 	case p != nil:
 		found.host, found.place = p.host, p.place
 	case q.connected() != "":
 		found.host = q.connected()
-	case len(all) == 1 && (found.product == "" || !all[0].isOf(func(bool) bool { return true })):
+	case len(all) == 1 && (found.product == "" || !all[0].isOf(func(*product) bool { return true })):
 		found.host, found.place = all[0].host, all[0].place
 	}
 	return found, false
@@ -184,22 +194,7 @@ func (q *Clue) names(p *peer) bool {
 
 // product returns the product that the error names, "" without any.
 func (q *Clue) product() string {
-	for i := range products {
-		if products[i].words.MatchString(q.Words) {
-			return products[i].name
-		}
-	}
-	return ""
-}
-
-// runs reports whether the name of the host, or of its variable, names a product.
-func (p *peer) runs(product string) bool {
-	for i := range products {
-		if of := &products[i]; of.name == product {
-			return of.places.MatchString(p.host) || of.places.MatchString(p.place)
-		}
-	}
-	return false
+	return cmp.Or(lists.First(products, func(p *product) bool { return p.words.MatchString(q.Words) }), &product{}).name
 }
 
 // connected returns the server to which the program connected, as its log says; "" if it does not.
@@ -229,14 +224,10 @@ func (q *Clue) nameOf(host string) string {
 }
 
 // isOf reports whether the name of the host, or of its variable, names a product of this kind.
-func (p *peer) isOf(kind func(isWeb bool) bool) bool {
-	for i := range products {
-		of := &products[i]
-		if (of.places.MatchString(p.host) || of.places.MatchString(p.place)) && kind(of.isWeb) {
-			return true
-		}
-	}
-	return false
+func (p *peer) isOf(kind func(*product) bool) bool {
+	return lists.First(products, func(of *product) bool {
+		return kind(of) && (of.places.MatchString(p.host) || of.places.MatchString(p.place))
+	}) != nil
 }
 
 // hasWord reports whether a text has a word that is no part of a longer one.
@@ -268,7 +259,9 @@ func failedServer(q *Clue, c *Container) Remedy {
 	case answers && silent:
 		return found.remedy(found.check(", or give the program more time for it, by its own option"))
 	case strings.HasPrefix(code, "5") && !answers && (status.MatchString(q.Words) || isOutside.MatchString(q.Words)):
-		found = q.webServer(c)
+		if found = q.webServer(c); isExternal(found.host) {
+			return Remedy{Text: fmt.Sprintf("try again later, or get it from a mirror or a copy of your own: %s, outside of the cluster, answers with an error of its own (%s)", found.name(), code), Elsewhere: true}
+		}
 		return found.remedy(wording.Insert(ofServer, "{server}", found.name()))
 	case answers && q.ownAdvice(c).isExact: // It says more than what follows.
 		return Remedy{}

@@ -191,19 +191,6 @@ var confidential = lazyregexp.New(`(?i)pass|token|secret|authorization|key|\s-p\
 // localTool matches the names of tools that work on files and text.
 var localTool = lazyregexp.New(`^(?:date|sed|g?awk|tar|find|grep|sort|cut|head|tail|tr|g?zip|unzip|xargs|expr|bc|dd|split|jq|yq|openssl|base64|envsubst|numfmt|seq|stat|du|df|ps|nc)$`)
 
-// failedCommand is the clue of a program that the command of the container runs, and of whose error nothing else is known.
-func failedCommand(q *Clue, c *Container) string {
-	program := programName.Group(q.Words)
-	command := c.command(program)
-	if !localTool.MatchString(program) || command == "" {
-		return ""
-	}
-	if what := wording.Quoted(wording.Shorten(command, maxDetail)); !confidential.MatchString(command) {
-		return fmt.Sprintf("correct %s in the command of container %s, or use an image whose %s accepts it (image %s)", what, c.Name, program, c.Image)
-	}
-	return fmt.Sprintf("correct how the command of container %s calls %s, or use an image whose %s accepts it (image %s)", c.Name, program, program, c.Image)
-}
-
 // expanded returns a text with the values of the variables that the template has.
 func (c *Container) expanded(text string) string {
 	return variableIn.ReplaceAllStringFunc(text, func(reference string) string {

@@ -126,11 +126,8 @@ var shell = []int32{126, 127}
 
 // OfExit returns the error that the exit code of a shell stands for; nil for other exit codes.
 func OfExit(code int32) *KnownError {
-	switch code {
-	case 126:
-		return &KnownError{Kind: ErrorNotExecutable}
-	case 127:
-		return &KnownError{Kind: ErrorCommandNotFound}
+	if kind := map[int32]ErrorKind{126: ErrorNotExecutable, 127: ErrorCommandNotFound}[code]; kind != "" {
+		return &KnownError{Kind: kind}
 	}
 	return nil
 }
@@ -138,7 +135,7 @@ func OfExit(code int32) *KnownError {
 // startErrors are errors of a container runtime or a shell that cannot execute the command: runc, crun and shells.
 var startErrors = []errorRow{
 	{
-		kind: ErrorCommandNotFound,
+		kind: ErrorCommandNotFound, brief: "command not found",
 		patterns: []errorPattern{
 			{"executable file", lazyregexp.New("(?i)exec: \\\\*\"([^\"\\\\]+)\\\\*\": executable file not found|executable file `([^`]+)` not found|unable to find the specified executable file"), nil},
 			{"no such file", lazyregexp.New(`(?i)\bexec: \\*"([^"\\]+)\\*": (?:stat .+: )?no such file or directory|cannot run program "([^"]+)".*: error=2,`), nil},
@@ -149,33 +146,30 @@ var startErrors = []errorRow{
 			{"no such file", lazyregexp.New(`(?i)\b(?:env|timeout|nohup|nice|xargs|tini|gosu|su-exec): (?:can't execute |failed to run command )?['‘"]?([^\s'’":]+)['’"]?: no such file`), shell},
 			{"no such file", lazyregexp.New(`(?i)^\S*sh: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): no such file`), shell},
 			{"not found", lazyregexp.New(`(?:^|[\s'"‘])((?:/[\w.-]+)*/s?bin/[\w.+-]+)['"’]? (?:is |was )?not found\.?$`), nil},
-			{"open", lazyregexp.New(`(?i)(?:sh|python[\d.]*): (?:\d+: )?(?:can't|cannot) open (?:file )?['‘"]?([^\s'’":]+)['’"]?: (?:\[errno 2\] )?no such file`), []int32{2, 127}},
+			{"open", lazyregexp.New(`(?i)(?:sh|python[\d.]*|perl|ruby|php|node): (?:(?:line )?\d+: )?(?:can't|cannot) open (?:file )?['‘"]?([^\s'’":]+)['’"]?: (?:\[errno 2\] )?no such file`), []int32{2, 127}},
 		},
 		answer:   lazyregexp.New(`^Executable: +(\S+)`), // of Open MPI
 		yieldsTo: []ErrorKind{ErrorAppArmorParser},      // It is a program of the node.
-		brief:    "command not found",
 		describe: notFoundText,
 		advise:   notFoundAdvice,
 	},
 	{
-		kind: ErrorInterpreterMissing,
+		kind: ErrorInterpreterMissing, brief: "interpreter not found",
 		patterns: []errorPattern{
 			{"no such file", lazyregexp.New(`(?i:\bexec user process caused:? "?no such file or directory)|(?i:\bexec (/\S+) failed: no such file or directory)`), nil},
 			{"no such file", lazyregexp.New("(?i)\\bexec(?: container process)?(?: \\(missing dynamic library\\?\\))? [`\"]?(/[^\\s:`\"]+)[`\"]?: no such file or directory"), nil},
 		},
-		brief:  "interpreter not found",
 		text:   "{%s, or the loader or interpreter that it needs, does not exist in the container|it cannot be run: the interpreter of its script (as with CRLF line ends) or the loader of its program is missing}",
 		advise: loaderAdvice,
 	},
 	{
-		kind: ErrorNotExecutable,
+		kind: ErrorNotExecutable, brief: "not executable",
 		patterns: []errorPattern{
 			{"permission denied", lazyregexp.New("(?i)\\bexec: \\\\*\"([^\"\\\\]+)\\\\*\": (?:stat .+: )?permission denied|\\bexec(?: container process)? [`\"]?(/[^\\s:`\"]+)[`\"]?: permission denied|\\bexec user process caused:? \"?permission denied"), nil},
 			{"permission denied", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): permission denied$`), shell},
 			{"permission denied", lazyregexp.New(`(?i)\bexec (/\S+) failed: permission denied`), nil},
 		},
-		brief: "not executable",
-		text:  "{%s|its command} may not be executed (permission denied)",
+		text: "{%s|its command} may not be executed (permission denied)",
 		advise: func(e *KnownError, c Container) string {
 			if e.Subject == "" {
 				return fmt.Sprintf("make the command of container %s executable for the container's user and the node's architecture (image %s)", c.Name, c.Image)
@@ -195,37 +189,34 @@ var startErrors = []errorRow{
 		},
 	},
 	{
-		kind: ErrorWrongArchitecture,
+		kind: ErrorWrongArchitecture, brief: "wrong architecture",
 		patterns: []errorPattern{
 			{"exec format error", lazyregexp.New("(?i)\\bexec:? (?:container process )?[`\"]?(/[^\\s:`\"]+)[`\"]?: exec format error|\\bexec user process caused: exec format error|([^\\s:]+): exec format error|exec format error"), nil},
 			{"ld-linux", lazyregexp.New(`(?i)(?:qemu|rosetta)\S* .*ld-linux`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorForeignFile},
-		brief:    "wrong architecture",
 		describe: wrongArchitectureText,
 		advice:   "use an image of container {container} for the architecture of the node, or run its pods on nodes of the image's architecture (nodeSelector kubernetes.io/arch); the image is {image}",
 	},
 	{
-		kind: ErrorForeignFile,
+		kind: ErrorForeignFile, brief: "foreign file",
 		patterns: []errorPattern{
 			{"exec format error", lazyregexp.New(`(?i)\bfork/exec (\S+): exec format|\[errno 8\] exec format error: '([^']+)'|cannot run program "([^"]+)".*: (?:error=8, )?exec format|^\S*sh: (?:line )?(?:\d+: )?([^\s:]+): (?:cannot execute binary file: )?exec format`), nil},
 			{"spawn", lazyregexp.New(`\bspawn (?:(\S+) )?(?:Unknown system error -8|ENOEXEC)`), nil}, // Node.js
 			{"cannot execute binary file", lazyregexp.New(`(?i)([^\s:]+): cannot execute binary file`), shell},
 		},
-		brief: "foreign file",
-		text:  "exec format error: {%s|a file that it starts} is damaged, or for another architecture than the node",
+		text: "exec format error: {%s|a file that it starts} is damaged, or for another architecture than the node",
 		advise: func(e *KnownError, c Container) string {
 			where := cmp.Or(prefixed("in ", mountOf(e.Subject, c.Mounts).place(c)), "where the program downloads it, or in image "+c.Image)
 			return e.fill("replace {%s|that file} by a whole one for the architecture of the node, " + where + "; a script needs a #! line")
 		},
 	},
 	{
-		kind: ErrorWorkingDirectory,
+		kind: ErrorWorkingDirectory, brief: "no working dir",
 		patterns: []errorPattern{
 			{"chdir to cwd", lazyregexp.New(`(?i)chdir to cwd \("([^"]+)"\)`), nil},
 			{"chdir `", lazyregexp.New("chdir `([^`]+)`: "), nil},
 		},
-		brief:  "no working dir",
 		text:   "its working directory {%s |}does not exist, or it may not enter it",
 		advice: "correct workingDir of the container, or create {%s|that directory} in its image for the container's user",
 	},

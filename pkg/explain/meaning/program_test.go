@@ -165,9 +165,9 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 		{ErrorCommandNotFound, `bash\r`, "its script has the line ends of Windows (CRLF)", "line ends of Unix"},
 		{ErrorAuthentication, notLoggedIn, "the API server does not accept its credentials (Unauthorized)", "or else the token of ServiceAccount default"},
 		{ErrorFileMissing, "/var/run/secrets/azure/tokens/t", "/var/run/secrets/azure/tokens/t does not exist", `label azure.workload.identity/use: "true" in the pod template`},
+		{ErrorEarlierState, "Could not acquire change log lock", "Could not acquire change log lock", "liquibase release-locks"},
 		{ErrorModuleMissing, "pandas", "it cannot load pandas, which its image lacks", "has the module pandas"},
 		{ErrorSharedMemory, "", "its shared memory (/dev/shm) is full", "emptyDir with medium: Memory at /dev/shm of container main"},
-		{ErrorTimeout, "db:5432", "db:5432 did not answer in time", "NetworkPolicies"},
 		{ErrorNoRoute, "db:5432", "there is no route to db:5432", "NetworkPolicies"},
 		{ErrorAuthentication, "https://git.prod", "authentication failed (https://git.prod)", "Secret db"},
 		{ErrorAuthentication, `password authentication failed for user \"app\"`, `password authentication failed for user "app"`, "the password that it was created with"},
@@ -257,7 +257,7 @@ func TestAnAddressHasTheHostThatTheMessageNames(t *testing.T) {
 func TestAdviceOnAPathIsByItsVolume(t *testing.T) {
 	mounts := []Mount{
 		{Path: "/scripts", Volume: "scripts", Kind: "ConfigMap tools", ReadOnly: true}, {Path: "/data", Volume: "data", Kind: "claim results"},
-		{Path: "/input", Volume: "input", Kind: "claim datasets", ReadOnly: true},
+		{Path: "/input", Volume: "input", Kind: "claim datasets", ReadOnly: true}, {Path: "/key", Volume: "key", Kind: "Secret key", Private: true}, {Path: "/bucket", Volume: "bucket", IsBucket: true},
 	}
 	for _, tc := range []struct {
 		kind       ErrorKind
@@ -266,16 +266,17 @@ func TestAdviceOnAPathIsByItsVolume(t *testing.T) {
 		{ErrorReadOnly, "/scripts", "have the program change nothing in volume scripts (ConfigMap tools), which is mounted at /scripts"},
 		{ErrorReadOnly, "/data/a", "check volume data (claim results), which is mounted at /data in container main: its file system is read-only"},
 		{ErrorReadOnly, "/input/a", "mount volume input (claim datasets) in container main without readOnly"},
-		{ErrorReadOnly, "/out", "mount a writable volume such as an emptyDir at /out"},
-		{ErrorPermission, "/dev/termination-log", "/dev/termination-log, or have its program leave that alone"},
+		{ErrorPermission, "/dev/termination-log", "or have its program leave that alone"},
 		{ErrorPermission, "/scripts/run.sh", "check defaultMode of volume scripts (ConfigMap tools)"},
+		{ErrorPermission, "/key/id", "set fsGroup in the securityContext of the pod, whose user (runAsUser 1000) may then read volume key (Secret key)"},
+		{ErrorPermission, "/bucket/a", "leave out chmod and chown"},
 		{ErrorPermission, "/data/a", "access to volume data (claim results), which is mounted at /data in container main: fsGroup"},
 		{ErrorPermission, "/root/a.db", "/root/a.db, which is in no volume of the template: run it as another user, or mount an emptyDir at /root"},
 		{ErrorPermission, "/app/a.db", "mount an emptyDir at /app (if that hides nothing of image "}, {ErrorPermission, "/var/lib/x/a", "is in no volume"}, {ErrorSSHKey, "/id:bad permissions", "leave out fsGroup 7"},
 		{ErrorForeignFile, "/data/plugin", "by a whole one for the architecture of the node, in volume data (claim results)"},
 	} {
 		e := KnownError{Kind: tc.kind, Subject: tc.path}
-		assert.Contains(t, e.Advice(Container{Name: "main", Mounts: mounts, FSGroup: map[bool]string{true: "7"}[tc.kind == ErrorSSHKey]}), tc.want, tc.path)
+		assert.Contains(t, e.Advice(Container{Name: "main", User: "1000", Mounts: mounts, FSGroup: map[bool]string{true: "7"}[tc.kind == ErrorSSHKey]}), tc.want, tc.path)
 	}
 }
 

@@ -210,7 +210,11 @@ func authenticationAdvice(e *KnownError, c Container) string {
 	case e.Subject == notLoggedIn:
 		text = fmt.Sprintf("check the kubeconfig with which the program asks the API server%s, or else the token of ServiceAccount %s: whether it is mounted, and neither expired nor from another cluster", wording.InBrackets(c.fixedMounts()), c.account())
 	case strings.HasSuffix(e.Subject, onlyUnauthorized):
-		text = fmt.Sprintf("if the API server said so, check the token of ServiceAccount %s: whether it is mounted, and neither expired nor from another cluster; otherwise %s", c.Account, text)
+		check := fmt.Sprintf("check the token of ServiceAccount %s: whether it is mounted, and neither expired nor from another cluster, as after a restore or a change of the key that signs tokens", c.account())
+		if e.APIServer {
+			return check
+		}
+		text = "if the API server said so, " + check + "; otherwise " + text
 	}
 	return text
 }
@@ -245,10 +249,13 @@ func secretsText(c Container) string {
 // onlyUnauthorized is the whole message of the API server about a token that it does not accept.
 const onlyUnauthorized = ": Unauthorized"
 
+// ofResource matches what a program does with an object of the API server.
+var ofResource = lazyregexp.New(`(?i)\b(?:get|list|watch|creat|updat|patch|delet|retriev|fetch)\w* (?:\w+ )?(?:secret|configmap|pod|job|node|service|lease|deployment|namespace|crd|webhook)`)
+
 // readUnauthorized sets the subject of a message that ends with the words of the API server.
 func readUnauthorized(e *KnownError, line string) {
 	if text := readLine(line).text; e.Subject == "" && strings.HasSuffix(text, onlyUnauthorized) {
-		e.Subject = lastWords(text)
+		e.Subject, e.APIServer = lastWords(text), ofResource.MatchString(text)
 	}
 	e.Subject = strings.TrimRight(strings.Replace(e.Subject, "client to provide credentials", notLoggedIn, 1), ":")
 	if m := cloudCall.FindStringSubmatch(line); m != nil {
@@ -262,7 +269,7 @@ const maxSecrets = 3
 // accessErrors are errors about credentials and permissions.
 var accessErrors = []errorRow{
 	{
-		kind:     ErrorAuthentication,
+		kind: ErrorAuthentication, brief: "login failed",
 		yieldsTo: []ErrorKind{ErrorForbidden, ErrorModelMissing},
 		patterns: []errorPattern{
 			{"authentication failed", lazyregexp.New(`(?i)(password authentication failed for user (?:\\*"[^"\\]+\\*"|\w[\w.-]*))|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.|(?-i:((?:\w+: )?[Aa]uthentication failed: password is incorrect)|((?:Peer|Ident|LDAP|PAM|GSSAPI) authentication failed for user \\*"[^"\\]+\\*")|\b535\b.*(authentication failed))`), nil},
@@ -280,23 +287,21 @@ var accessErrors = []errorRow{
 		read:     readUnauthorized,
 		subject:  lazyregexp.New(`https?://([^\s/?#"'\])]+)`),
 		answer:   lazyregexp.New(`^\W*"message"\s*:\s*"([^"\\]+)"`),
-		brief:    "login failed",
 		describe: authenticationText,
 		advise:   authenticationAdvice,
 	},
 	{
-		kind: ErrorModelMissing,
+		kind: ErrorModelMissing, brief: "model not found",
 		patterns: []errorPattern{
 			{"for url: http", lazyregexp.New(`(?:Repository Not Found|401 Client Error: Unauthorized) for url: https?://huggingface\.co/(?:(?:models/|datasets/|spaces/)?([^/\s]+?(?:/[^/\s]+?)?)/(?:resolve|revision|tree|raw)/|api/(?:models|datasets|spaces)/([^/\s]+?(?:/[^/\s]+?)?)(?:/(?:resolve|revision|tree|raw)/|\.?(?:\s|$)))`), nil},
 			{"valid model identifier", lazyregexp.New(`(\S+) is not a local folder and is not a valid model identifier`), nil},
 		},
 		leads:    []ErrorKind{ErrorAuthentication},
-		brief:    "model not found",
 		describe: modelText,
 		advise:   modelAdvice,
 	},
 	{
-		kind:     ErrorSSHLogin,
+		kind: ErrorSSHLogin, brief: "SSH login refused",
 		patterns: []errorPattern{{"permission denied (", lazyregexp.New(`(?:(\S+@\S+): )?Permission denied \(([a-z,-]+)\)`), nil}},
 		read: func(e *KnownError, _ string) {
 			if at := strings.LastIndex(e.Subject, ":"); at >= 0 {
@@ -307,20 +312,18 @@ var accessErrors = []errorRow{
 		},
 		yieldsTo: []ErrorKind{ErrorSSHKey},
 		isLate:   true,
-		brief:    "SSH login refused",
 		text:     "{%s|an SSH server accepts no key or password of it}",
 		advise: func(e *KnownError, c Container) string {
-			key := cmp.Or(secretsText(c), "a Secret")
+			public := "put its public key into authorized_keys of the user there: the server also refuses keys if others may write to that file or to .ssh"
 			if strings.HasPrefix(e.Subject, "git@") {
-				return fmt.Sprintf("give container %s a private key from %s (defaultMode 0400), and add its public key to the account or as a deploy key at that Git server", c.Name, key)
+				public = "add its public key to the account or as a deploy key at that Git server"
 			}
-			return fmt.Sprintf("give container %s a private key from %s (defaultMode 0400), and put its public key into authorized_keys of the user there: the server also refuses keys if others may write to that file or to .ssh", c.Name, key)
+			return fmt.Sprintf("give container %s a private key from %s (defaultMode 0400), and %s", c.Name, cmp.Or(secretsText(c), "a Secret"), public)
 		},
 	},
 	{
-		kind:     ErrorSSHKey,
+		kind: ErrorSSHKey, brief: "broken SSH key",
 		patterns: []errorPattern{{"load key", lazyregexp.New(`(?i)\bload key \\*"([^"\\]+)\\*": (invalid format|error in libcrypto|bad permissions|incorrect passphrase[ \w]*|invalid private key|unknown key type)`), nil}},
-		brief:    "broken SSH key",
 		describe: func(subject string) string {
 			key, reason, _ := strings.Cut(subject, ":")
 			return "SSH cannot use its private key " + wording.Join(": ", key, reason)
@@ -328,25 +331,19 @@ var accessErrors = []errorRow{
 		advise: keyAdvice,
 	},
 	{
-		kind: ErrorNoCredentials,
-		patterns: []errorPattern{
-			{"cate credentials|aws credentials|credentials from any|default credentials|no valid credential sources|failed to refresh cached credentials|defaultazurecredential failed|do not currently have an active account selected|no sas token or oauth token is present|please run 'az login'|failed to connect to msi|anonymous caller does not have ", lazyregexp.New(`(?i:(?:unable to|could not) (?:locate credentials|load aws credentials|load credentials from any)|default credentials(?: were not found|\. See)|no valid credential sources|failed to refresh cached credentials|DefaultAzureCredential failed)|do not currently have an active account selected|no SAS token or OAuth token is present|Please run 'az login'|Failed to connect to MSI|(Anonymous caller does not have \S+ access)`), nil},
-		},
-		brief: "no credentials",
-		text:  "it {sends no credentials to its cloud: %s|found no credentials for its cloud}",
+		kind: ErrorNoCredentials, brief: "no credentials",
+		patterns: []errorPattern{{"cate credentials|aws credentials|credentials from any|default credentials|no valid credential sources|failed to refresh cached credentials|defaultazurecredential failed|do not currently have an active account selected|no sas token or oauth token is present|please run 'az login'|failed to connect to msi|anonymous caller does not have ", lazyregexp.New(`(?i:(?:unable to|could not) (?:locate credentials|load aws credentials|load credentials from any)|default credentials(?: were not found|\. See)|no valid credential sources|failed to refresh cached credentials|DefaultAzureCredential failed)|do not currently have an active account selected|no SAS token or OAuth token is present|Please run 'az login'|Failed to connect to MSI|(Anonymous caller does not have \S+ access)`), nil}},
+		text:     "it {sends no credentials to its cloud: %s|found no credentials for its cloud}",
 		advise: func(_ *KnownError, c Container) string {
 			identity := fmt.Sprintf("give ServiceAccount %s an identity in the cloud (its annotation, or a binding there)", c.Account)
 			if c.account() == defaultAccount {
 				identity = "give the pod a ServiceAccount that has an identity in the cloud (serviceAccountName)"
 			}
-			if named := c.credentials(); named != "" {
-				return identity + ", or check the credentials of " + named
-			}
-			return identity + ", or container " + c.Name + " credentials from a Secret"
+			return identity + cmp.Or(prefixed(", or check the credentials of ", c.credentials()), ", or container "+c.Name+" credentials from a Secret")
 		},
 	},
 	{
-		kind: ErrorForbidden,
+		kind: ErrorForbidden, brief: "not permitted",
 		patterns: []errorPattern{
 			{" cannot ", denied, nil},
 			{"attempting to grant", granting, nil},
@@ -362,12 +359,11 @@ var accessErrors = []errorRow{
 		},
 		yieldsTo: []ErrorKind{ErrorNoCredentials},
 		read:     readAccess,
-		brief:    "not permitted",
 		describe: forbiddenText,
 		advise:   forbiddenAdvice,
 	},
 	{
-		kind: ErrorRefused,
+		kind: ErrorRefused, brief: "request refused",
 		patterns: []errorPattern{
 			{" is forbidden: ", lazyregexp.New(`\b([a-z.]+ \\*"[^"\\]+\\*" is forbidden: (?:exceeded quota: .+|[^:\[]+))`), nil},
 			{" denied the request", lazyregexp.New(`(admission webhook \\*"[^"\\]+\\*" denied the request(?:: [^;]+|))`), nil},
@@ -375,16 +371,14 @@ var accessErrors = []errorRow{
 		yieldsTo: []ErrorKind{ErrorForbidden},
 		read:     readRefused,
 		answer:   lazyregexp.New(`^\s+[\w.-]+: '?(?:validation (?:error|failure): )?([^']+?)(?:\. rule \S+ failed.*)?'?$`), // Kyverno
-		brief:    "request refused",
 		text:     "the API server refuses it{: %s|}",
 		advise:   refusedAdvice,
 	},
 	{
-		kind:     ErrorWebhook,
+		kind: ErrorWebhook, brief: "webhook fails",
 		patterns: []errorPattern{{"failed calling ", lazyregexp.New(`failed calling (?:admission )?webhook \\*"([^"\\]+)\\*": (?:failed to call webhook: )?(?:Post \S+: )?(?:tls: failed to verify certificate: )?(.+)`), nil}},
 		yieldsTo: []ErrorKind{ErrorForbidden, ErrorRefused},
 		read:     readRefused,
-		brief:    "webhook fails",
 		text:     "the API server cannot call {webhook %s|a webhook}",
 		advise:   refusedAdvice,
 	},

@@ -171,6 +171,9 @@ var fileErrors = []errorRow{
 			}
 			if ofJava.MatchString(e.Subject) {
 				what = "the jar with class"
+				if strings.Contains(e.Subject, ".hadoop.fs.") {
+					what = "the jar (hadoop-aws for s3a, gcs-connector for gs, hadoop-azure for abfs, in the version of its Hadoop) with class"
+				}
 			} else if strings.Contains(e.Subject, ".so") {
 				what = "the library"
 			}
@@ -286,7 +289,7 @@ func volumeAccess(in *Mount, user string, c Container) string {
 	how, fsGroup := "by the owner or mode of its files (chown, chmod), or by runAsUser as their owner", "fsGroup has no effect there"
 	switch {
 	case in.Kind == "nfs":
-	case bucket.MatchString(in.Kind):
+	case in.IsBucket:
 		return bucketAdvice(in, c)
 	case c.FSGroup != "":
 		fsGroup = "fsGroup " + c.FSGroup + " is set, and is not enough"
@@ -304,6 +307,8 @@ func accessAdvice(e *KnownError, c Container) string {
 		return "give the container's user" + user + " access to the file: check runAsUser, and fsGroup for volumes"
 	case !strings.HasPrefix(e.Subject, "/"):
 		return fmt.Sprintf("give the user of container %s%s access to %s, which is below its working directory: check runAsUser and workingDir, and fsGroup if a volume is there", c.Name, user, file)
+	case in != nil && in.Private && c.FSGroup == "" && c.User != "" && c.User != "0":
+		return fmt.Sprintf("set fsGroup in the securityContext of the pod, whose user%s may then read %s, or a defaultMode that lets all read it (0444): its files belong to root, and no other user may read them", user, in.place(c))
 	case in != nil && in.isFixed():
 		return fmt.Sprintf("check defaultMode of %s: it decides who may read and execute its files, which cannot be written", in.place(c))
 	case in != nil && in.Directory != "":
@@ -352,7 +357,7 @@ func ownershipAdvice(e *KnownError, c Container) string {
 	const leave = "leave out the change of owners (chown; cp -a and -p, rsync -a, -o and -g copy them)"
 	switch in := mountOf(e.Subject, c.Mounts); {
 	case in == nil:
-	case bucket.MatchString(in.Kind):
+	case in.IsBucket:
 		return bucketAdvice(in, c)
 	case in.Kind == "nfs":
 		return fmt.Sprintf("%s: the NFS server of %s, lets nobody change them, as with root_squash (no_root_squash in its export lets root); fsGroup has no effect there", leave, in.place(c))
@@ -360,9 +365,9 @@ func ownershipAdvice(e *KnownError, c Container) string {
 	return fmt.Sprintf("%s, as fsGroup sets the group of a volume; or run container %s as root with capability CHOWN, which NFS with root_squash does not accept", leave, c.Name)
 }
 
-// bucketAdvice returns advice on an object in a bucket whose owner or mode does not fit.
+// bucketAdvice returns advice on a file in a bucket or share whose owner or mode does not fit.
 func bucketAdvice(in *Mount, c Container) string {
-	return fmt.Sprintf("leave out what changes owners and modes (chown, chmod), or use another kind of volume: the objects of %s, have neither; uid, gid and modes in its mount options hold for all of them", in.place(c))
+	return fmt.Sprintf("leave out chmod and chown, or use another kind of volume: a file of %s, has no owner or mode of its own; uid, gid, file-mode and dir-mode in its mountOptions hold for all", in.place(c))
 }
 
 // otherRootAdvice returns advice on a command that is sought in another file system: that of the node, if the container has only one

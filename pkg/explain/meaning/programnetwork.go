@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -141,7 +142,11 @@ func addressAdvice(named, plain string) func(*KnownError, Container) string {
 			}
 			return fmt.Sprintf("check whether the pod may reach %s, which is outside of the cluster: NetworkPolicies, firewalls%s", e.Subject, proxy)
 		}
-		return cmp.Or(podAdvice(e.Subject, "it has to be ready, and to listen there"), fmt.Sprintf(named, e.Subject))
+		text := cmp.Or(podAdvice(e.Subject, "it has to be ready, and to listen there"), fmt.Sprintf(named, e.Subject))
+		if e.Kind == ErrorConnectionRefused && c.hasArgument("--retry") && !c.hasArgument("--retry-connrefused") && !c.hasArgument("--retry-all-errors") {
+			text += "; with --retry alone, curl ends at the first refused connection: add --retry-connrefused"
+		}
+		return text
 	}
 }
 
@@ -216,11 +221,9 @@ var (
 
 // certificateAdvice returns advice by what is wrong with the certificate of a server.
 func certificateAdvice(e *KnownError, c Container) string {
-	of := ""
-	if all := c.peers(); e.APIServer {
+	of := prefixed(" of ", onlyServer(&c))
+	if e.APIServer {
 		of = " of the API server"
-	} else if len(all) == 1 {
-		of = " of " + all[0].name()
 	}
 	switch {
 	case otherHost.MatchString(e.Subject):
@@ -231,13 +234,29 @@ func certificateAdvice(e *KnownError, c Container) string {
 	if e.APIServer {
 		return "have the program trust the CA of the cluster, which each pod with a token has in " + tokenDir + "/ca.crt, or check whether the API server has a certificate of that CA (ConfigMap kube-root-ca.crt): it may have got a new one"
 	}
-	return "give container " + c.Name + " the certificate of the CA that signed that" + cmp.Or(of, " of the server") + wording.InBrackets(c.fixedMounts()) + ", or correct the server's"
+	return "give container " + c.Name + " the certificate of the CA that signed that" + cmp.Or(of, " of the server") + wording.InBrackets(c.fixedMounts()) + prefixed(", ", c.trust) + ", or correct the server's"
+}
+
+// trusts say how programs trust a CA, by what their errors show of their language or client.
+var trusts = []ask{
+	{lazyregexp.New(`_tls_wrap|TLSSocket|node:internal|UNABLE_TO_(?:GET|VERIFY)|SELF_SIGNED_CERT`), "in the file that NODE_EXTRA_CA_CERTS names"},
+	{lazyregexp.New(`\brequests\.|urllib3|certifi`), "in the file that REQUESTS_CA_BUNDLE names"},
+	{lazyregexp.New(`\bcurl: \(`), "in the file that --cacert or CURL_CA_BUNDLE names"},
+	{lazyregexp.New(`\bfatal: unable to access '`), "in the file that GIT_SSL_CAINFO names"},
+	{lazyregexp.New(`PKIX path|SunCertPath|unable to find valid certification path`), "in a truststore (-Djavax.net.ssl.trustStore in JAVA_TOOL_OPTIONS)"},
+	{lazyregexp.New(`\bx509: |_ssl\.c`), "in the file that SSL_CERT_FILE names"},
+}
+
+// trust returns how the program that failed trusts a CA, "" if that is unknown.
+func (q *Clue) trust() string {
+	text := strings.Join(append(slices.Clone(q.Log), q.Words), "\n")
+	return cmp.Or(lists.First(trusts, func(a *ask) bool { return a.phrase.MatchString(text) }), &ask{}).advice
 }
 
 // networkErrors are errors about names, connections and certificates. A message may mention both a name and a connection.
 var networkErrors = []errorRow{
 	{
-		kind: ErrorNameResolution,
+		kind: ErrorNameResolution, brief: "unresolved host",
 		patterns: []errorPattern{
 			{") cannot be retrieved|could not translate host name |bad address '|no resolvable bootstrap urls|unknown host |unknown mysql server host '|getaddrinfo enotfound |_mongodb._tcp.|getaddrinfo eai_again ", lazyregexp.New(`addresses of \(([^\s,]+), \d+\) cannot be retrieved|(?i:could not translate host name "([^"]+)")|\bbad address '([^']+)'|No resolvable bootstrap urls|Unknown host ([\w-]+\.[\w.-]*\w)|(?i:unknown mysql server host '([^']+)')|\bgetaddrinfo ENOTFOUND ([^\s:]+)|(_mongodb\._tcp\.[\w.-]*\w)|\bgetaddrinfo EAI_AGAIN ([^\s:]+)`), nil},
 			{"lookup ", lazyregexp.New(`\blookup ([^\s:]+)(?: on \S+)?: .`), nil},
@@ -251,12 +270,11 @@ var networkErrors = []errorRow{
 		yieldsTo: []ErrorKind{ErrorWebhook},
 		read:     readName,
 		subject:  hostInLine,
-		brief:    "unresolved host",
 		text:     "{host name %s|a host name} could not be resolved",
 		advise:   nameAdvice,
 	},
 	{
-		kind: ErrorConnectionRefused,
+		kind: ErrorConnectionRefused, brief: "connection refused",
 		patterns: []errorPattern{
 			{"connection refused", lazyregexp.New(`(?i:\bdial (?:tcp|udp)\d? (\S+): (?:connect: )?connection refused)|(?i:connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?,? (?:and accepting\b.*)?port (\d+) failed: connection refused)|(?i:/dev/tcp/([\w.-]+)/(\d+): connection refused|\bhost='([^']+)', port=(\d+)|\bhost (\S+) port (\d+): connection refused|connection refused.* for "([^"]+)" port (\d+))|(?i:\bserver on '([^']+)' \([^)]*connection refused|\bremote host \(([^)]+)\): connection refused)`), nil},
 			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d+ ms)?: connection refused`), nil},
@@ -268,13 +286,12 @@ var networkErrors = []errorRow{
 		yieldsTo: []ErrorKind{ErrorNameResolution, ErrorWebhook},
 		read:     readHost,
 		subject:  addressInLine,
-		brief:    "connection refused",
 		text:     "connection refused{ by %s|}",
 		advise: addressAdvice("check whether something listens on %s when the Job starts, and whether address and port are correct",
 			"check whether the server listens when the Job starts, and whether its address and port are correct"),
 	},
 	{
-		kind: ErrorNoConnection,
+		kind: ErrorNoConnection, brief: "no connection",
 		patterns: []errorPattern{
 			// curl does not tell why; after a second or more, it has given up.
 			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{1,3} ms)?: could ?n[o']t connect to server`), nil},
@@ -283,13 +300,12 @@ var networkErrors = []errorRow{
 			// A program that ends its message with the address gives no reason.
 			{"http", lazyregexp.New(`(?i)(?:failed to|could ?n[o']t|can(?:not|'t)|unable to) (?:connect|reach)\b[^'"/]{0,40}['"]?https?://([^\s/'",;)]*[^\s/'",;).])[^\s'",;)]*?[.'"]*$`), nil},
 		},
-		brief: "no connection",
-		text:  "could not connect to {%s|a server}",
+		text: "could not connect to {%s|a server}",
 		advise: addressAdvice("check whether something listens on %s when the Job starts, whether address and port are correct, and whether NetworkPolicies let the pod reach it",
 			"check whether the server listens when the Job starts, and whether its address and port are correct"),
 	},
 	{
-		kind: ErrorTimeout,
+		kind: ErrorTimeout, brief: "no answer in time",
 		patterns: []errorPattern{
 			{"dial ", lazyregexp.New(`\bdial (?:tcp|udp)\d? (\S+): (?:i/o timeout|connect: connection timed out)`), nil},
 			{"deadline|handshake timeout", lazyregexp.New(`"https?://([^/"]+)[^"]*": context deadline exceeded|\[([\w.-]+:\d+)\]: context deadline exceeded|\bcode = DeadlineExceeded\b|"https?://([^/"]+)[^"]*": net/http: TLS handshake timeout`), nil},
@@ -305,13 +321,12 @@ var networkErrors = []errorRow{
 		yieldsTo: []ErrorKind{ErrorNameResolution, ErrorNoRoute, ErrorWebhook},
 		read:     readHost,
 		subject:  addressInLine,
-		brief:    "no answer in time",
 		text:     "{%s|a server} did not answer in time",
 		advise: addressAdvice("check whether %s is the right address and its server runs, and whether NetworkPolicies and firewalls let the pod reach it",
 			"check whether the server runs, and whether NetworkPolicies and firewalls let the pod reach it"),
 	},
 	{
-		kind: ErrorNoRoute,
+		kind: ErrorNoRoute, brief: "no route to host",
 		patterns: []errorPattern{
 			{"no route to host", lazyregexp.New(`(?i:\bdial (?:tcp|udp)\d? (\S+): connect: no route to host|\bto (?:host )?(\S+) port (\d+)(?: after \d+ ms)?: no route to host)|(?i:no route to host(?:: ['"]?([a-z0-9][\w.-]*))?)`), nil},
 			{"unreach", lazyregexp.New(`(?i)\bdial (?:tcp|udp)\d? (\S+): connect: network is unreachable|network is unreachable|\b(?:EHOSTUNREACH|ENETUNREACH)(?: ([^\s:,]+):(\d+))?`), nil},
@@ -319,13 +334,12 @@ var networkErrors = []errorRow{
 		yieldsTo: []ErrorKind{ErrorWebhook},
 		read:     readHost,
 		subject:  addressInLine,
-		brief:    "no route to host",
 		text:     "there is no route to {%s|a server}",
 		advise: addressAdvice("check whether %s is the right address, and whether the pod's network, NetworkPolicies and firewalls let the pod reach it",
 			"check the address of the server, and whether the pod's network, NetworkPolicies and firewalls let the pod reach it"),
 	},
 	{
-		kind: ErrorCertificate,
+		kind: ErrorCertificate, brief: "bad certificate",
 		patterns: []errorPattern{
 			{"x509: ", lazyregexp.New(`(x509: certificate has expired or is not yet valid)|(x509: .+)$`), nil},
 			{"certificate verify failed", lazyregexp.New(`(?i)certificate verify failed(?:: ([^(\]]+[^(\]\s]))?`), nil},
@@ -337,7 +351,6 @@ var networkErrors = []errorRow{
 			{"remote certificate is invalid", lazyregexp.New(`The remote certificate is invalid(?: because of errors in the certificate chain: (.+))?`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorWebhook},
-		brief:    "bad certificate",
 		read:     func(e *KnownError, line string) { e.APIServer = apiRequest.MatchString(line) },
 		text:     "the certificate of {server} was not accepted{: %s|}",
 		advise:   certificateAdvice,

@@ -202,3 +202,29 @@ func (e *KnownError) isPod() bool {
 	pod, _ := PodOf(e.Subject)
 	return pod != ""
 }
+
+var (
+	// noMatch matches what clients say about a kind in a version that the API server does not serve, and removed the kinds in versions that
+	// Kubernetes has removed: of 1.16, 1.22, 1.25 and 1.26.
+	noMatch = lazyregexp.New(`no matches for kind \\?"([^"\\]+)\\?" in version \\?"(([^"\\/]+)/?[^"\\]*)`)
+	removed = lazyregexp.New(`^(?:\S+ (?:extensions/v1beta1|apps/v1beta[12]|(?:rbac\.authorization|apiextensions|apiregistration|certificates|coordination|scheduling)\.k8s\.io/v1beta1|autoscaling/v2beta[12])|Ingress(?:Class)? networking\.k8s\.io/v1beta1|\w+WebhookConfiguration \S+/v1beta1|(?:StorageClass|CSI\w+|VolumeAttachment) storage\.k8s\.io/v1beta1|CronJob batch/v1beta1|Pod\w+ policy/v1beta1|(?:EndpointSlice|Event|RuntimeClass) (?:discovery|events|node)\.k8s\.io/v1beta1)$`)
+)
+
+// unservedKind is the clue of a kind that the API server does not serve: one that Kubernetes removed, or that a definition brings.
+func unservedKind(q *Clue, c *Container) Remedy {
+	m := noMatch.FindStringSubmatch(q.Words)
+	if m == nil {
+		return Remedy{}
+	}
+	instead := m[1] + " in " + cmp.Or(map[string]string{"extensions": "networking.k8s.io/v1 or apps/v1", "autoscaling": "autoscaling/v2"}[m[3]], m[3]+"/v1")
+	if m[1] == "PodSecurityPolicy" {
+		instead = "no PodSecurityPolicy (Pod Security Admission has replaced it)"
+	}
+	switch {
+	case !removed.MatchString(m[1] + " " + m[2]):
+		return Remedy{Text: fmt.Sprintf("have the program use a version of %[1]s that the cluster serves (kubectl api-resources) in place of %[2]s; if it serves none, install what defines %[1]s (its CustomResourceDefinition) before this Job", m[1], m[2])}
+	case strings.Contains(strings.Join(q.Log, "\n"), "release manifest contains removed"):
+		return Remedy{Text: fmt.Sprintf("correct the manifest that Helm stored of the release with its plugin mapkubeapis (helm mapkubeapis %s -n %s), and use a chart that has %s: Kubernetes has removed %s", valueOr(c, "NAME", "RELEASE"), valueOr(c, "TARGET_NAMESPACE", "NAMESPACE"), instead, m[2]), Elsewhere: true}
+	}
+	return Remedy{Text: fmt.Sprintf("use a version of the program, its chart or its manifests that has %s: Kubernetes has removed %s; container %s has image %s", instead, m[2], c.Name, c.Image)}
+}

@@ -52,6 +52,9 @@ func forbiddenAdvice(e *KnownError, c Container) string {
 	if a.Role != "" {
 		return fmt.Sprintf("create %s again, which a binding of %s names: it has to live as long as the Job, so that no hook-delete-policy, uninstallation or owner may remove it before", a.Role, who)
 	}
+	if a.In != "" && a.Account == c.Account && a.In != a.Namespace {
+		or += "; if the program should work in its own namespace, " + a.Namespace + ", name that in its command or configuration (in Terraform, namespace of the backend)"
+	}
 	text := fmt.Sprintf("allow %s to %s %s%s with %s, or %s", who, a.Verb, a.resources(), where, role, or)
 	return wording.Join("; the next refusal in the log is to ", text, a.Next)
 }
@@ -147,13 +150,7 @@ func (e *KnownError) cloudAdvice(c Container) string {
 	case actionName.MatchString(name):
 		return fmt.Sprintf("allow %s to the identity that ServiceAccount %s has in the cloud, or to %s", action, c.account(), account)
 	}
-	where := ""
-	if all := c.peers(); c.object != "" {
-		where = " on " + c.object
-	} else if len(all) == 1 {
-		where = " at " + all[0].name()
-	}
-	return "give the permission" + where + " to " + account + ", or have the program use another one"
+	return "give the permission" + cmp.Or(prefixed(" on ", c.object), prefixed(" at ", onlyServer(&c))) + " to " + account + ", or have the program use another one"
 }
 
 // assumeRole and impersonation are the actions with which a pod becomes an IAM role, or a service account of Google.
@@ -238,4 +235,12 @@ func (e *KnownError) ofAccess(q *Clue, c *Container) (none Remedy) {
 func (e *KnownError) ofToken(c *Container) bool {
 	_, label := injection(c, e.Subject)
 	return label != "" || e.APIServer && ownPod.MatchString(e.Subject) || c.NoToken && (e.Access.User == anonymous || strings.HasPrefix(e.Subject, tokenDir))
+}
+
+const ofAWS, ofAzure = "s3:ListBucket, s3:GetObject and s3:PutObject", "role Storage Blob Data Contributor"
+
+// rightsOn names the rights to an object in a cloud, by its address.
+func rightsOn(object string) string {
+	scheme, _, _ := strings.Cut(object, ":")
+	return cmp.Or(map[string]string{"s3": ofAWS, "s3a": ofAWS, "gs": "role Storage Object Admin", "azure": ofAzure, "abfss": ofAzure, "wasbs": ofAzure}[scheme], "to list, read and write there")
 }

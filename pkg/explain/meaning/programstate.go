@@ -19,16 +19,13 @@ var stateErrors = []errorRow{
 		advice:   "give container {container} a known_hosts file with the host key of the server, such as from a ConfigMap; ssh-keyscan prints the key",
 	},
 	{
-		kind: ErrorRateLimit,
-		patterns: []errorPattern{
-			{"rate limit|toomanyrequests|too many|429|exceeded your current quota|an error occurred (", lazyregexp.New(`(?i:toomanyrequests: (you have reached your (?:\S+ ){1,3}rate limit)|\b((?:api )?rate limit (?:already )?exceeded)\b)|(TOOMANYREQUESTS)|(too many (?:certificates|failed authorizations|new orders|registrations)\b[^:,]*)|(?i:\b429 (?:client error: )?too many requests(?: for url: (\S+))?)|(You exceeded your current quota)|An error occurred \((SlowDown|Throttling|ThrottlingException|TooManyRequestsException|RequestLimitExceeded)\)`), nil},
-		},
-		brief:  "rate limit",
-		text:   "a service limits its requests{: %s|}",
-		advice: "wait until the limit is reset, send fewer requests (such as with less parallelism, or with a cache or mirror of what it downloads), or log in with an account that has a higher limit",
+		kind: ErrorRateLimit, brief: "rate limit",
+		patterns: []errorPattern{{"rate limit|toomanyrequests|too many|429|exceeded your current quota|an error occurred (", lazyregexp.New(`(?i:toomanyrequests: (you have reached your (?:\S+ ){1,3}rate limit)|\b((?:api )?rate limit (?:already )?exceeded)\b)|(TOOMANYREQUESTS)|(too many (?:certificates|failed authorizations|new orders|registrations)\b[^:,]*)|(?i:\b429 (?:client error: )?too many requests(?: for url: (\S+))?)|(You exceeded your current quota)|An error occurred \((SlowDown|Throttling|ThrottlingException|TooManyRequestsException|RequestLimitExceeded)\)`), nil}},
+		text:     "a service limits its requests{: %s|}",
+		advice:   "wait until the limit is reset, send fewer requests (such as with less parallelism, or with a cache or mirror of what it downloads), or log in with an account that has a higher limit",
 	},
 	{
-		kind: ErrorEarlierState,
+		kind: ErrorEarlierState, brief: "earlier state",
 		patterns: []errorPattern{
 			{"migration|can't locate revision|dirty database|lock|in progress|no deployed releases|cannot be imported|duplicate column|still in use|already |is not clean|but is now", lazyregexp.New(`(Migration checksum mismatch for migration (?:with )?version \S+)|(found failed migrations in the target database)|(no migration found for version \d+)|([Cc]ontains a failed migration to version \S+|Detected failed migration to version \S+)|(MigrationInProgress: .+)|([Aa]nother migration process is currently running)|(Detected (?:applied|resolved|failed) migration not (?:resolved|applied)[\w ]*)|(migration \S+ was previously applied but (?:has been modified|is missing))|(Migration file of version \S+ is missing)|(Can't locate revision identified by '[^']+')|(Dirty database version \d+)|([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|((?:repository|[mM]igration table) is already locked)|(another operation \(install/upgrade/rollback\) is in progress)|("[^"]+" has no deployed releases)|(\S+ "[^"]+"(?: in namespace "[^"]*")? exists and cannot be imported) into|(Duplicate column name '[^']+')|(cannot re-use a name that is still in use)|(failed to allocate IP \S+: provided IP is already allocated)|(\d+: provided port is already allocated)|MongoServerError: (already initialized)|(database is not clean: .+? in schema "[^"]+")|(\S+::\S+::\S+ was: \S+ but is now: \S+)`), nil},
 			{"already exists", lazyregexp.New(`(A job instance already exists and is complete)|` + existing + `|ERROR: +((?:relation|column) "[^"]+" (?:of relation "[^"]+" )?already exists)|(Table '[^']+' already exists)|fatal: destination path ('[^']+' already exists)`), nil},
@@ -36,16 +33,14 @@ var stateErrors = []errorRow{
 		},
 		answer: lazyregexp.New("^The (`[^`]+` migration) started at .* failed"),
 		read:   readLeftover,
-		brief:  "earlier state",
 		text:   "{%s|it conflicts with an earlier state}",
 		advise: earlierAdvice,
 	},
 	{
-		kind:     ErrorUsage,
+		kind: ErrorUsage, brief: "arguments",
 		casual:   true,
 		read:     func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
 		patterns: usageErrors,
-		brief:    "arguments",
 		text:     "a program does not accept its arguments{: %s|}",
 		advise:   usageAdvice,
 	},
@@ -57,7 +52,7 @@ var stateErrors = []errorRow{
 		advise:   scriptAdvice,
 	},
 	{
-		kind:   ErrorVariable,
+		kind: ErrorVariable, brief: "variable not set",
 		casual: true,
 		patterns: []errorPattern{
 			{"variable", lazyregexp.New(`environment variable ([A-Z][A-Z0-9_]+) expected, but not set`), nil}, // PyTorch
@@ -75,12 +70,11 @@ var stateErrors = []errorRow{
 				e.Subject = strings.ToUpper(e.Subject)
 			}
 		},
-		brief:  "variable not set",
 		text:   "{variable %s|a variable} is not set",
 		advise: variableAdvice,
 	},
 	{
-		kind: ErrorSetting,
+		kind: ErrorSetting, brief: "setting missing",
 		patterns: []errorPattern{
 			{"could not resolve placeholder |config property |root module input variable | setting must not be empty|application encryption key|failed to configure a datasource: '", lazyregexp.New(`Could not resolve placeholder ['$]\{?([\w.-]+)|The config property (\S+) is required but|The root module input variable "([^"]+)" is not set|The (\w+) setting must not be empty|No (application encryption key) has been specified|Failed to configure a DataSource: '(url)' attribute is not specified`), nil}, // Laravel
 			{"secret_key_base", lazyregexp.New("Missing `(secret_key_base)` for"), nil},
@@ -88,12 +82,11 @@ var stateErrors = []errorRow{
 		read: func(e *KnownError, _ string) {
 			e.Subject = cmp.Or(map[string]string{"url": "spring.datasource.url", "application encryption key": "APP_KEY"}[e.Subject], e.Subject)
 		},
-		brief:  "setting missing",
 		text:   "{setting %s|a setting} has no value",
 		advice: "give {%s|it} a value in env of container {container}{sources}, or in the configuration that it reads",
 	},
 	{
-		kind: ErrorObjectMissing,
+		kind: ErrorObjectMissing, brief: "object missing",
 		patterns: []errorPattern{
 			{"exist", lazyregexp.New(`((?:relation|table|column|type|function|schema|index|sequence|extension|view|database|role|user) \\*"[^"\\]+\\*"(?: of relation "[^"]+"| referenced in foreign key constraint)? does not exist)|(column [\w.]+ does not exist)|((?:Table|Database) ['"]?[\w.]+['"]? does(?:n't| not) exist)`), nil},
 			{"unknown |no such|invalid object name", lazyregexp.New(`(Unknown (?:database|column|table) '[^']+')|(no such (?:table|column): \S+)|(Invalid object name '[^']+')`), nil},
@@ -106,18 +99,14 @@ var stateErrors = []errorRow{
 		},
 		yieldsTo: []ErrorKind{ErrorEarlierState, ErrorAuthentication},
 		read:     func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
-		brief:    "object missing",
 		describe: objectText,
 		advise:   objectAdvice,
 	},
 	{
-		kind: ErrorServerRules,
-		patterns: []errorPattern{
-			{"pg_hba.conf|is not allowed to connect", lazyregexp.New(`((?:no pg_hba\.conf entry|pg_hba\.conf rejects connection) for .+)|(Host '[^']+' is not allowed to connect to this \w+)`), nil},
-		},
-		read:  func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
-		brief: "not allowed",
-		text:  "{%s|the server does not allow its connection}",
+		kind: ErrorServerRules, brief: "not allowed",
+		patterns: []errorPattern{{"pg_hba.conf|is not allowed to connect", lazyregexp.New(`((?:no pg_hba\.conf entry|pg_hba\.conf rejects connection) for .+)|(Host '[^']+' is not allowed to connect to this \w+)`), nil}},
+		read:     func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
+		text:     "{%s|the server does not allow its connection}",
 		advise: func(e *KnownError, _ Container) string {
 			if strings.HasSuffix(e.Subject, "no encryption") {
 				return "have the program connect with TLS (PGSSLMODE or sslmode=require in its URL), if the server accepts no unencrypted connection of it; or " + allowConnection
@@ -170,10 +159,11 @@ func usageAdvice(e *KnownError, c Container) string {
 	if needed := neededArguments.Group(e.Subject); needed != "" {
 		return fmt.Sprintf("give container %s in its command or args what its program requires: %s", c.Name, strings.Trim(needed, ` "'.`))
 	}
+	place, _ := c.origin(option)
 	if option != "" && (c.hasArgument(option) || c.hasArgument("-"+option)) { // Go's flags have one or two dashes.
-		return fmt.Sprintf("correct or leave out %s in command or args of container %s; if it is right, its image has another version of the program (%s)", option, c.Name, c.Image)
+		place = "command or args of container " + c.Name
 	}
-	if place, _ := c.origin(option); place != "" {
+	if place != "" {
 		return fmt.Sprintf("correct or leave out %s in %s; if it is right, its image has another version of the program (%s)", option, place, c.Image)
 	}
 	if option == "" || len(c.Arguments) == 0 {
@@ -212,11 +202,7 @@ func objectAdvice(e *KnownError, c Container) string {
 	case kind == "role" && c.hasArgument("pg_restore"):
 		return "create the role on the database server, or restore without owners and privileges (pg_restore --no-owner --no-privileges)"
 	case kind == "database", kind == "role", kind == "user", strings.HasPrefix(e.Subject, "Unknown database"):
-		of := "the database server"
-		if all := c.peers(); len(all) == 1 {
-			of = all[0].name()
-		}
-		return fmt.Sprintf("create it on %s, or correct its name in container %s", of, c.Name)
+		return fmt.Sprintf("create it on %s, or correct its name in container %s", cmp.Or(onlyServer(&c), "the database server"), c.Name)
 	}
 	return fmt.Sprintf("run what creates it before this Job, such as a migration, or have container %s use the right database and schema", c.Name)
 }
@@ -243,30 +229,25 @@ const createdBefore = "an earlier attempt or another migration created it: mark 
 
 const newerImage = "the database has a revision that the image lacks, as a newer image has migrated it: run one that has it, or restore the database"
 
-const unlock = "let the run that holds the lock end; if no run holds it any longer, release the lock with the unlock command of the tool"
+const unlock = "let the run that holds the lock end; if no run holds it any longer, release the lock with "
 
 // resolutions say how to resolve an earlier state, by a part of the message about it.
 var resolutions = []struct{ part, how string }{
-	{"no deployed releases", "the release was never installed completely: uninstall it (helm uninstall), and install it again"},
-	{"Duplicate column", "an earlier attempt, or another migration, has added the column: complete it by hand, or have the migration accept that it exists"},
-	{"name that is still in use", "upgrade the Helm release that has the name, or uninstall it; helm list --all shows it, also if its installation failed"},
-	{"relation ", createdBefore}, {"Table ", createdBefore}, {"column ", createdBefore},
-	{"exists and is complete", "give the job other parameters (such as a date or run.id) if it has to run again: it has succeeded with these, and Spring Batch runs it only once"},
+	{"no deployed releases", "the release was never installed completely: uninstall it (helm uninstall), and install it again"}, {"Duplicate column", "an earlier attempt, or another migration, has added the column: complete it by hand, or have the migration accept that it exists"},
+	{"name that is still in use", "upgrade the Helm release that has the name, or uninstall it: helm list --all shows it, also if its installation failed; if it is stuck in uninstalling, run helm uninstall once more, or delete its Secrets (kubectl get secrets -l owner=helm)"},
+	{"relation ", createdBefore}, {"Table ", createdBefore}, {"column ", createdBefore}, {"exists and is complete", "give the job other parameters (such as a date or run.id) if it has to run again: it has succeeded with these, and Spring Batch runs it only once"},
 	{"already exists", "find out what created it, such as an earlier run: have the program accept that it exists or use another name, or remove it if nothing needs it; until then, a rerun fails again"},
-	{"but is now", "restore the changeset as it was applied, or accept the changed one with validCheckSum or liquibase clear-checksums; until then, a rerun fails again"},
-	{"has been modified", "use an image with the migration as it was applied, and put its change into another one; until then, a rerun fails again"},
+	{"but is now", "restore the changeset as it was applied, or accept the changed one with validCheckSum or liquibase clear-checksums; until then, a rerun fails again"}, {"has been modified", "use an image with the migration as it was applied, and put its change into another one; until then, a rerun fails again"},
 	{"checksum mismatch", "restore the migration as it was applied, or accept the changed one with flyway repair; until then, a rerun fails again"},
 	{"statement ", "have the program use no prepared statements (prepareThreshold=0, pgbouncer=true in its URL), or ask the database itself or a pooler in session mode: behind a pooler, sessions share connections"},
 	{"failed migrations", "undo or complete the migration that failed, then mark it so with prisma migrate resolve; until then, a rerun fails again"},
-	{"locate revision", newerImage}, {"no migration found", newerImage}, {"is missing", newerImage},
-	{"failed migration to", "undo or complete the migration that failed, then mark it so with flyway repair; until then, a rerun fails again"},
+	{"locate revision", newerImage}, {"no migration found", newerImage}, {"is missing", newerImage}, {"failed migration to", "undo or complete the migration that failed, then mark it so with flyway repair; until then, a rerun fails again"},
 	{"Dirty database", "undo or complete the migration that failed, then set its version with migrate force; until then, a rerun fails again"},
 	{"already allocated", "use another address or port than {number}; or, if nothing needs the Service that has it (kubectl get services -A), delete that one"},
-	{"Detected ", "use an image that has the migration which the database has, or, if it was removed on purpose, mark it so (flyway repair); until then, a rerun fails again"},
-	{"already initialized", "have the script call rs.initiate() only if rs.status() fails: the replica set exists, which is what it wants"},
-	{"lock", unlock},
-	{"igration", "if no migration runs anymore, complete or undo the one that began, and mark it so with the tool; until then, a rerun fails again"},
-	{"in progress", "wait until the other Helm command ends; if none runs, go back to an earlier release (helm rollback), or uninstall one that was never installed"},
+	{"Detected ", "use an image that has the migration which the database has, or, if it was removed on purpose, mark it so (flyway repair); until then, a rerun fails again"}, {"already initialized", "have the script call rs.initiate() only if rs.status() fails: the replica set exists, which is what it wants"},
+	{"change log lock", unlock + "liquibase release-locks, or set LOCKED to false in table DATABASECHANGELOGLOCK"}, {"igration table is", unlock + "knex migrate:unlock"}, {"the state is", unlock + "terraform force-unlock and its ID"}, {"lock", unlock + "restic unlock (VolSync has spec.restic.unlock for it)"},
+	{"MigrationInProgress", "if no migration runs anymore, reverse the one that is marked as in progress (snuba migrations reverse --group GROUP --migration-id ID); until then, a rerun fails again"},
+	{"igration", "if no migration runs anymore, complete or undo the one that began, and mark it so with the tool; until then, a rerun fails again"}, {"in progress", "wait until the other Helm command ends; if none runs, go back to an earlier release (helm rollback), or uninstall one that was never installed"},
 	{"", "find out what uses the name, or use another one"},
 }
 

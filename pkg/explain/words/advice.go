@@ -231,6 +231,16 @@ func KeepOut(name string) string {
 	return h.without + ", or stop it when the work is done" + wording.InBrackets(h.stop)
 }
 
+// StartAfterProxy returns advice on a container that did not reach a server while the proxy of its pod, which carries its connections, may not
+// have been ready; "" for other containers.
+func StartAfterProxy(container, proxy string) string {
+	how := map[string]string{"istio-proxy": "annotation proxy.istio.io/config: '{\"holdApplicationUntilProxyStarts\": true}'", "linkerd-proxy": "annotation config.linkerd.io/proxy-await: enabled"}[proxy]
+	if how == "" {
+		return ""
+	}
+	return fmt.Sprintf("have container %[1]s start once %[2]s is ready (%[3]s in the pod template), or try again: until then, %[2]s refuses its connections, whatever the server does", container, proxy, how)
+}
+
 // FindInjector returns advice on containers that the Job's pods have and its template does not.
 func FindInjector(names []string) string {
 	it := wording.Form(len(names), "it", "them")

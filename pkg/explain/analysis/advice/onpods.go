@@ -58,8 +58,11 @@ func onEndedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.
 	case c.Reason == cause.OOMKilled:
 		out = append(advise(words.MemoryAdvice(c.Name, in.MemoryLimit(&c.Container), true), ""), out...)
 	case c.Kind == explain.ProblemContainerFailed && !c.NeverStarted() && !facts.IsStopped(&c.Container):
-		how := remedy(in, &c.Container, p.Start.Error, unknownOf(in, p))
-		out = append(onKnown(in, p.Start.Error, &how), out...)
+		how, known := remedy(in, &c.Container, p.Start.Error, unknownOf(in, p)), p.Start.Error
+		if late := words.StartAfterProxy(c.Name, c.Running[0]); late != "" && known != nil && known.Kind == meaning.ErrorConnectionRefused {
+			how, known = meaning.Remedy{Text: late, OfTemplate: true}, nil
+		}
+		out = append(onKnown(in, known, &how), out...)
 	}
 	out = append(out, onNoEnd(in, p, c)...)
 	switch {

@@ -300,6 +300,11 @@ func (in *Facts) HasSharedMemory(name string) bool {
 	return c != nil && slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return path.Clean(m.MountPath) == "/dev/shm" })
 }
 
+// othersRead is the mode of a file that all users may read, and bucketDrivers are the CSI drivers of buckets and shares.
+const othersRead int32 = 0o004
+
+var bucketDrivers = []string{"gcsfuse.csi.storage.gke.io", "s3.csi.aws.com", "blob.csi.azure.com", "file.csi.azure.com", "smb.csi.k8s.io"}
+
 // Mounts returns the volumes of a container of the Job's template.
 func (in *Facts) Mounts(name string) (all []meaning.Mount) {
 	c := in.TemplateContainer(name)
@@ -319,6 +324,7 @@ func (in *Facts) Mounts(name string) (all []meaning.Mount) {
 				mount.Kind, mount.ReadOnly = "ConfigMap "+v.ConfigMap.Name, true
 			case v.Secret != nil:
 				mount.Kind, mount.ReadOnly = "Secret "+v.Secret.SecretName, true
+				mount.Private = ptr.Deref(v.Secret.DefaultMode, othersRead)&othersRead == 0
 			case v.Projected != nil:
 				mount.Kind, mount.ReadOnly = "projected", true
 			case v.DownwardAPI != nil:
@@ -329,7 +335,7 @@ func (in *Facts) Mounts(name string) (all []meaning.Mount) {
 				mount.Kind = "claim " + v.PersistentVolumeClaim.ClaimName
 				mount.ReadOnly = mount.ReadOnly || v.PersistentVolumeClaim.ReadOnly
 			case v.CSI != nil:
-				mount.Kind = meaning.OfDriver + v.CSI.Driver
+				mount.Kind, mount.IsBucket = "CSI driver "+v.CSI.Driver, slices.Contains(bucketDrivers, v.CSI.Driver)
 				mount.ReadOnly = mount.ReadOnly || ptr.Deref(v.CSI.ReadOnly, false)
 			case v.HostPath != nil:
 				mount.Kind, mount.Directory, mount.Type = "hostPath", v.HostPath.Path, string(ptr.Deref(v.HostPath.Type, ""))
