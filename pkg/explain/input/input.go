@@ -89,8 +89,9 @@ type Unusual struct {
 	Grace     time.Duration
 	// Message is status.message, and StatusReason status.reason.
 	Message, StatusReason string
-	// Unschedulable is the reason why no node can take the pod (condition PodScheduled), with its time.
+	// Unschedulable is the reason why no node can take the pod (condition PodScheduled), with its time and the nodeSelector of the pod.
 	Unschedulable    string
+	NodeSelector     string
 	UnscheduledSince time.Time
 	// Gates are spec.schedulingGates.
 	Gates []string

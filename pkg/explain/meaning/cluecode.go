@@ -56,6 +56,9 @@ func brokenCode(q *Clue, c *Container) Remedy {
 	return Remedy{}
 }
 
+// ofKubeconfig matches a frame of the client of Python that reads a kubeconfig.
+var ofKubeconfig = lazyregexp.New(`kubernetes(?:_asyncio)?/config/kube_config\.py"`)
+
 // faultyCode is the clue of an error of code about which nothing else is known.
 func faultyCode(q *Clue, c *Container) Remedy {
 	file, line, in := q.codeIn(c)
@@ -67,6 +70,9 @@ func faultyCode(q *Clue, c *Container) Remedy {
 		return Remedy{Text: fmt.Sprintf("correct the code%s, or run another version of image %s", place, c.Image)}
 	case in != nil:
 		return Remedy{Text: fmt.Sprintf("correct the code%s, which comes from %s, or the input that it does not expect", place, in.name()), Elsewhere: true}
+	}
+	if slices.ContainsFunc(q.Log, ofKubeconfig.MatchString) {
+		return Remedy{Text: fmt.Sprintf("have the program log in as the ServiceAccount of its pod (config.load_incluster_config() in Python), or run a version of image %s that does: it looks for a kubeconfig, and does not find one that it can use in container %s", c.Image, c.Name)}
 	}
 	if all := c.peers(); len(all) == 1 && ofAnswer.MatchString(q.Words) && ofLibrary.MatchString(strings.Join(q.Log, "\n")) {
 		return Remedy{Text: fmt.Sprintf("check what %s answers to the user of the program%s: the answer lacks a part, for want of a right, or as image %s is for another version of the server", all[0].name(), wording.InBrackets(c.credentials()), c.Image), Elsewhere: true}

@@ -75,12 +75,16 @@ func undefinedReference(q *Clue, c *Container) string {
 		return ""
 	}
 	for i := range c.Variables {
-		v := &c.Variables[i]
+		v, missing := &c.Variables[i], []string(nil)
 		for _, m := range reference.FindAllStringSubmatch(v.Value, -1) {
 			defined := func(other Variable) bool { return other.Name == m[1] }
-			if !strings.Contains(v.Value, "$$("+m[1]) && !slices.ContainsFunc(c.Variables[:i], defined) && !serviceVariable.MatchString(m[1]) {
-				return fmt.Sprintf("define variable %s before %s in env of container %s: the value of %s refers to it as $(%s), and keeps that text", m[1], v.Name, c.Name, v.Name, m[1])
+			if !strings.Contains(v.Value, "$$("+m[1]) && !slices.ContainsFunc(c.Variables[:i], defined) && !serviceVariable.MatchString(m[1]) && !slices.Contains(missing, m[1]) {
+				missing = append(missing, m[1])
 			}
+		}
+		if n := len(missing); n > 0 {
+			return fmt.Sprintf("define %s %s before %s in env of container %s: the value of %s refers to %s as $(%s), and keeps that text", wording.Form(n, "variable", "variables"), wording.Enumerate(missing, "and"),
+				v.Name, c.Name, v.Name, wording.Form(n, "it", "them"), missing[0])
 		}
 	}
 	if slices.ContainsFunc(c.Arguments, func(argument string) bool { return argument == "-c" || isShell(argument) }) {

@@ -76,7 +76,7 @@ var images = []row[TroubleKind]{
 			`(?i)(?P<detail>image operating system "linux") cannot be used|no match for platform|no supported platform found|does not match the specified platform|cannot be used on this platform|-based image is incompatible with a \S+ host`),
 		complete: true, brief: "no image for the platform",
 		text:   "cannot be pulled: it does not exist for the platform of {node}{(platform)}",
-		advice: "build the image for {platform}, too (docker buildx build --platform), or run one that has it, or have the pods run on nodes of its platform (nodeSelector kubernetes.io/os and kubernetes.io/arch)",
+		advice: "have the pods run on nodes of its platform (nodeSelector, such as kubernetes.io/os: linux or kubernetes.io/arch), or run an image for {platform}, such as one built with docker buildx build --platform",
 	},
 	{
 		kind:     Signature,

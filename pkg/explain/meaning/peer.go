@@ -336,8 +336,17 @@ func (e *KnownError) ofPeer(q *Clue, c *Container) (none Remedy) {
 // migrates matches the names and commands of programs that create what a database lacks.
 var migrates = lazyregexp.New(`(?i)migrat|schema|db[:_-](?:init|setup|prepare|seed)|alembic|flyway|liquibase|bootstrap`)
 
+// ofExtension matches types and functions of PostgreSQL that extensions have, and extensions the names that differ.
+var (
+	ofExtension = lazyregexp.New(`(?i)^type \\?"?(?:\w+\.)?(citext|hstore|ltree|cube|vector|geometry|geography)\b|^function (?:\w+\.)?(uuid_generate_v\d\w*|st_\w+|similarity|unaccent|crypt|gen_salt)\b`)
+	extensions  = map[string]string{"geometry": "postgis", "geography": "postgis", "similarity": "pg_trgm", "crypt": "pgcrypto", "gen_salt": "pgcrypto", "uuid_generate_v4": `"uuid-ossp"`, "uuid_generate_v1": `"uuid-ossp"`}
+)
+
 // ofMigration returns the remedy for something that a database lacks, of a program that should create it itself; empty for other errors.
 func (e *KnownError) ofMigration(q *Clue, c *Container) (none Remedy) {
+	if name := ofExtension.Group(e.Subject); e.Kind == ErrorObjectMissing && name != "" {
+		return Remedy{Text: fmt.Sprintf("create the extension that has it in the database, as a user who may (CREATE EXTENSION %s): a role without superuser may not create each of them, and a server may have to install it first", cmp.Or(extensions[strings.ToLower(name)], name)), Elsewhere: true}
+	}
 	kind, _, _ := strings.Cut(strings.ToLower(e.Subject), " ")
 	if e.Kind != ErrorObjectMissing || !slices.Contains([]string{"table", "relation", "column", "no", "unknown", "type", "index", "view", "schema"}, kind) ||
 		strings.HasPrefix(e.Subject, "Unknown database") || !migrates.MatchString(c.Name+" "+strings.Join(c.Arguments, " ")) {

@@ -143,6 +143,7 @@ var startErrors = []errorRow{
 			{"command not found", lazyregexp.New(`(?i)([^\s:]+): command not found`), nil},
 			{"not found", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): not found$`), shell},
 			{"bad interpreter", lazyregexp.New(`(?i)([^\s:]+): bad interpreter: no such file`), shell},
+			{"no such file", lazyregexp.New(`(?i)\[dumb-init\] ([^\s:]+): no such file|\[FATAL tini \(\d+\)\] exec ([^\s:/]+) failed: no such file`), nil},
 			{"no such file", lazyregexp.New(`(?i)\b(?:env|timeout|nohup|nice|xargs|tini|gosu|su-exec): (?:can't execute |failed to run command )?['‘"]?([^\s'’":]+)['’"]?: no such file`), shell},
 			{"no such file", lazyregexp.New(`(?i)^\S*sh: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): no such file`), shell},
 			{"not found", lazyregexp.New(`(?:^|[\s'"‘])((?:/[\w.-]+)*/s?bin/[\w.+-]+)['"’]? (?:is |was )?not found\.?$`), nil},

@@ -60,6 +60,7 @@ var fileErrors = []errorRow{
 			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied: '([^']+)'|cannot \w+(?: \w+)* ['‘]([^'’]+)['’]: permission denied|(/[^\s:]+): connect: permission denied`), nil},
 			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|kind: permissiondenied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:)]+)['"’)]?: permission denied`), nil},
 			{"permission denied", lazyregexp.New(`(?i)\b(?:open|stat|lstat|read|chdir|mkdir|create|unlink|readlink) ([^\s:'"]+): permission denied`), nil},
+			{"permission denied", lazyregexp.New(`(?i)^(?:\S*/)?(?:tee|cp|mv|mkdir|touch|rm|ln|tar|install|rsync|\w*sh): (?:line )?(?:\d+: )?(?:cannot create )?([^\s:'"]*[./_-][^\s:'"]*|[^\s:'"]+_\w+): permission denied`), []int32{1, 2}},
 			{"accessdeniedexception: |access to the path '|should be fully accessible", lazyregexp.New(`\bAccessDeniedException: (/\S+)|Access to the path '([^']+)' is denied|should be fully accessible[^:/]*: (/[^\s'"]*[^\s'".])`), nil}, // Jenkins
 		},
 		subject: pathInLine,

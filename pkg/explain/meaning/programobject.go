@@ -91,7 +91,7 @@ func readRefused(e *KnownError, line string) {
 	e.Subject = denial.ReplaceAllString(balanced.FindString(strings.ReplaceAll(e.Subject, `\`, "")), "webhook $1: ")
 	e.Reason = balanced.FindString(strings.ReplaceAll(refused.Group(line), `\`, ""))
 	if e.Kind == ErrorWebhook {
-		e.Subject = strings.Replace(e.Subject, ":", ": ", 1)
+		e.Subject = strings.TrimRight(strings.Replace(e.Subject, ":", ": ", 1), `"`)
 	}
 }
 

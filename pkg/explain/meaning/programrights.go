@@ -52,7 +52,7 @@ func forbiddenAdvice(e *KnownError, c Container) string {
 	if a.Role != "" {
 		return fmt.Sprintf("create %s again, which a binding of %s names: it has to live as long as the Job, so that no hook-delete-policy, uninstallation or owner may remove it before", a.Role, who)
 	}
-	if a.In != "" && a.Account == c.Account && a.In != a.Namespace {
+	if isOfBackend := a.Resource == "secrets" || strings.HasPrefix(a.Resource, "leases"); isOfBackend && a.In != "" && a.Account == c.Account && a.In != a.Namespace {
 		or += "; if the program should work in its own namespace, " + a.Namespace + ", name that in its command or configuration (in Terraform, namespace of the backend)"
 	}
 	text := fmt.Sprintf("allow %s to %s %s%s with %s, or %s", who, a.Verb, a.resources(), where, role, or)

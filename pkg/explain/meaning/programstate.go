@@ -156,6 +156,9 @@ func usageAdvice(e *KnownError, c Container) string {
 	if text := wrongWord(&Clue{Words: e.Subject}, &c); text != "" {
 		return text
 	}
+	if tooMany.MatchString(e.Subject) {
+		return fmt.Sprintf("give the program in container %s as many arguments as it accepts: a value with spaces needs quotes in a script or in a text of arguments, or is one element of args", c.Name)
+	}
 	if needed := neededArguments.Group(e.Subject); needed != "" {
 		return fmt.Sprintf("give container %s in its command or args what its program requires: %s", c.Name, strings.Trim(needed, ` "'.`))
 	}
@@ -208,11 +211,15 @@ func objectAdvice(e *KnownError, c Container) string {
 }
 
 // usageErrors are the messages of libraries that parse arguments.
+// tooMany matches the complaint of Cobra about the number of arguments.
+var tooMany = lazyregexp.New(`^accepts .* received \d+$`)
+
 var usageErrors = []errorPattern{
 	{"flag", lazyregexp.New(`^(flag (?:provided but not defined|needs an argument): \S+)|^(?:(?i:error): )?(required flag\(s\) .+ not set)|(invalid argument .+ for \\*"[^"]+" flag)`), nil}, // Go, pflag
 	{"unknown", lazyregexp.New(`^(?:\S+: )?(?:(?i:error): )?([uU]nknown (?:shorthand )?(?:flag|command|option):? .+)`), nil},
-	{"error: ", lazyregexp.New(`^\S+(?: \S+)?: error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)|^Error: (No such (?:command|option):? .+|Got unexpected extra argument.+|Invalid value for .+)|^Error: (Missing (?:(?:option|argument|parameter) '.+|application resource.*))|^Error: ((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)|^Error: (provide either [^.]+)|^error: (unexpected argument .+ found)`), nil}, // argparse, Click, Cobra, clap
-	{"no attempt", lazyregexp.New(`^(\S+:\d+ - no attempt)$`), nil}, // pg_isready
+	{"error: ", lazyregexp.New(`^\S+(?: \S+)?:? (?:command )?error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)|^Error: (No such (?:command|option):? .+|Got unexpected extra argument.+|Invalid value for .+)|^Error: (Missing (?:(?:option|argument|parameter) '.+|application resource.*))|^Error: ((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)|^Error: (provide either [^.]+)|^error: (unexpected argument .+ found)`), nil}, // argparse, Click, Cobra, clap
+	{"arg(s), ", lazyregexp.New(`^(?:(?i:error): )?((?:accepts|requires) (?:at (?:least|most) )?[\w ]+ arg\(s\), (?:only )?received \d+)`), nil},                       // Cobra
+	{"no attempt", lazyregexp.New(`^(\S+:\d+ - no attempt)$`), nil},                                                                                                    // pg_isready
 	{"option", lazyregexp.New(`^\S+: (unrecognized option .+|bad option: .+|invalid option -- .+|option requires an argument .+)|^(Unrecognized VM option '.+)`), nil}, // getopt, Java
 }
 

@@ -77,8 +77,10 @@ const (
 	thenRetried       = "{?; the controller then retries automatically}"
 	resolveIt         = "if the pod template is at fault, {recreate} with a corrected one; otherwise the controller creates the pods once nothing refuses them"
 	limitRangeCommand = "kubectl describe limitrange -n {namespace}"
-	webhookCommand    = "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"
 )
+
+// WebhookCommand lists the webhooks of the cluster.
+const WebhookCommand = "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"
 
 // refusals are the messages of admission plugins, as of Kubernetes 1.36, and of common webhooks. They are matched at the
 // beginning only, as a webhook or a policy may write anything.
@@ -187,7 +189,7 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 		brief:    "webhook {name}",
 		text:     "admission webhook {name} denies them",
 		advice:   "{recreate} as the webhook demands, or have the webhook changed" + thenRetried,
-		command:  webhookCommand,
+		command:  WebhookCommand,
 	},
 	{
 		kind:     RefusalWebhookDown,
@@ -195,7 +197,7 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 		brief:    "webhook {name} down",
 		text:     "admission webhook {name} does not work",
 		advice:   "have the webhook repaired" + thenRetried,
-		command:  webhookCommand,
+		command:  WebhookCommand,
 	},
 	{
 		kind:     RefusalEtcdFull,
@@ -388,7 +390,7 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 		if strings.Count(r.Message, "pod or container") == len(quoted.FindAllStringIndex(r.Message, -1)) && r.Kind == RefusalPodSecurity {
 			text = "{recreate} " + r.settings("the pod") + "; or " + text
 		}
-		return text, webhookCommand
+		return text, WebhookCommand
 	case r.Kind == RefusalSCC:
 		text = r.constraintAdvice(namespace)
 	case r.IsOfPolicy(), r.Kind == RefusalAutopilot:

@@ -67,6 +67,7 @@ var demands = [][]demand{
 		besides(`error converting YAML to JSON|injection template|template: inject|injected YAML`,
 			`correct the template of the webhook for what it adds to pods (of Istio: ConfigMap istio-sidecar-injector, which has to be of the same version), or keep it off these pods (of Istio: label sidecar.istio.io/inject: "false" in the pod template)`),
 		besides(`cannot inject into (?:system )?namespaces?`, "have the webhook leave out this namespace (namespaceSelector in its configuration), or create the Job in another one"),
+		besides(`\btransient\b|try again later`, "wait, as {the policy} expects this to pass; if it lasts, look at the other pods of the Job, such as one that has failed and is still there, and at the log of the webhook"),
 		besides(`podgroup phase is pending`, "wait: Volcano's scheduler lets the PodGroup of the pods in once their queue has room; if it lasts, check whether that scheduler runs"),
 		besides(`find service account (?:token )?(?:volume )?mount|no service account (?:token )?(?:volume )?mount`,
 			`{recreate} with automountServiceAccountToken: true{no token}, as the agent logs in with the token of {account}; or keep the agent out of the pods (annotation vault.hashicorp.com/agent-inject: "false")`),

@@ -34,9 +34,10 @@ type Unfit struct {
 	// Of is the number of all nodes, 0 if it is unknown, and IsHelpless is set if none of them has room even without other pods.
 	Of         int32 `json:"-"`
 	IsHelpless bool  `json:"-"`
-	// More are the other taints for one of which a toleration suffices, and IsOfJob is set if a label of the Job has the name of the node.
-	More    []string `json:"-"`
-	IsOfJob bool     `json:"-"`
+	// More are the other taints for one of which a toleration suffices, IsOfJob is set if a label of the Job has the name of the node, and
+	// IsAdded if the pod has the nodeSelector and its template does not.
+	More             []string `json:"-"`
+	IsOfJob, IsAdded bool     `json:"-"`
 	// Message is the scheduler's message.
 	Message string `json:"message"`
 }

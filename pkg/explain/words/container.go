@@ -197,10 +197,15 @@ func placed(p *explain.Problem) string {
 
 // sidecarNotStartedText describes a sidecar that the main containers wait for.
 func sidecarNotStartedText(p *explain.Problem, _ time.Time) string {
-	if p.Run.ProbeMessage != "" && p.Run.Exit == nil {
+	if p.Run.ProbeMessage != "" && p.Run.Exit == nil || diesOfProbe(p) {
 		return fmt.Sprintf("%s cannot start, as the startup probe of sidecar %s fails", ContainersText(p.Role.Later), p.Container)
 	}
 	return fmt.Sprintf("%s cannot start, because sidecar %s has not started", ContainersText(p.Role.Later), placed(p))
+}
+
+// diesOfProbe reports whether the sidecar was most likely killed for its startup probe: by a signal, and not for lack of memory.
+func diesOfProbe(p *explain.Problem) bool {
+	return p.Role.Probed && p.Run.Exit != nil && p.Run.Exit.Reason != cause.OOMKilled && (p.Run.Exit.ExitCode == 137 || p.Run.Exit.ExitCode == 143)
 }
 
 // probeQuote returns what the output of a probe means, or the output.
@@ -220,12 +225,13 @@ func sidecarQuote(p *explain.Problem, now time.Time) quotation {
 	if p.Run.Exit != nil {
 		why = append(why, "it last "+cause.ExitText(p.Run.Exit.ExitCode, p.Run.Exit.Reason)+", restarted "+wording.Plural(p.Run.Restarts, "time", "times"))
 	}
-	if p.Role.Probed {
-		failed := "its startup probe has not succeeded"
-		if p.Run.ProbeMessage != "" {
-			failed = "its startup probe fails, “" + wording.Shorten(p.Run.ProbeMessage, maxUnquoted) + "”"
-		}
-		why = append(why, failed)
+	switch short := "“" + wording.Shorten(p.Run.ProbeMessage, maxUnquoted) + "”"; {
+	case p.Role.Probed && p.Run.ProbeMessage == "" && !diesOfProbe(p):
+		why = append(why, "its startup probe has not succeeded")
+	case p.Role.Probed && p.Run.ProbeMessage != "" && diesOfProbe(p):
+		why = append(why, "the probe reports "+short)
+	case p.Role.Probed && p.Run.ProbeMessage != "":
+		why = append(why, "its startup probe fails, "+short)
 	}
 	if p.Run.Exit == nil && !p.Since.IsZero() && !now.IsZero() {
 		why = append(why, "it has been running for "+wording.Age(now.Sub(p.Since.Time)))

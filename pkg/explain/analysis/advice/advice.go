@@ -236,6 +236,8 @@ func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
 		return serviceCommand(in, known.Subject, known.Kind != meaning.ErrorNameResolution)
 	case known.Leftover.Name != "":
 		return cmp.Or(known.Leftover.Adopt, kubectl(in.Job, "get %s %s --show-labels", shellWord(known.Leftover.Resource), shellWord(known.Leftover.Name)))
+	case known.WebhookHost() != "" && strings.Contains(known.Reason, "x509: "):
+		return meaning.WebhookCommand
 	case known.WebhookHost() != "" && serviceCommand(in, known.WebhookHost(), true) != "":
 		return serviceCommand(in, known.WebhookHost(), true)
 	case known.IsOfPolicy():

@@ -157,7 +157,7 @@ func onContainerLog(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Ad
 		logs = append(onServers(in, p.Role.Servers), logs...)
 	case p.Run.Exit != nil && p.Run.Exit.ExitCode == 0:
 		logs = append(advise(fmt.Sprintf(words.KeepSidecarRunning, p.Container), ""), logs...)
-	case p.Role.Probed && (p.Run.Exit == nil || p.Run.ProbeMessage != "" && facts.IsStopped(&input.Container{ExitCode: p.Run.Exit.ExitCode})):
+	case p.Role.Probed && (p.Run.Exit == nil || facts.IsStopped(&input.Container{ExitCode: p.Run.Exit.ExitCode, Reason: p.Run.Exit.Reason})):
 		logs = append(onStartupProbe(p), logs...)
 	}
 	if p.Role.LostPolicy {

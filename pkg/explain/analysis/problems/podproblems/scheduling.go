@@ -33,6 +33,9 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 		case u.Kind == meaning.UnfitNodeAffinity:
 			u.Name = selectorOf(&in.Spec.Template.Spec)
 			u.Rule, u.Labels = nodeRuleOf(&in.Spec.Template.Spec)
+			if added := input.PodNamed(in.Active, p.Pods[0]); added != nil && u.Name == "" && u.Rule == "" && added.NodeSelector != "" {
+				u.Name, u.IsAdded = added.NodeSelector, true
+			}
 			u.IsOfJob = u.Pinned != "" && isMadeFor(in, u.Pinned)
 		case u.Kind == meaning.UnfitTaint:
 			u.Rule = tolerationOf(in.Spec.Template.Spec.Tolerations, u.TaintKey())
