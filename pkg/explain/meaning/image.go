@@ -75,7 +75,7 @@ var images = []row[TroubleKind]{
 		patterns: re(`(?i)no matching manifest for (?P<detail>[\w/.]+)`, `(?i)no image found in (?:manifest list|image index) for (?P<detail>architecture "[^"]+".*)`,
 			`(?i)(?P<detail>image operating system "linux") cannot be used|no match for platform|no supported platform found|does not match the specified platform|cannot be used on this platform|-based image is incompatible with a \S+ host`),
 		complete: true, brief: "no image for the platform",
-		text:   "cannot be pulled: it does not exist for the platform of {node}{(platform)}",
+		text:   "cannot be pulled: it lacks the platform of {node}{(platform)}",
 		advice: "have the pods run on nodes of its platform (nodeSelector, such as kubernetes.io/os: linux or kubernetes.io/arch), or run an image for {platform}, such as one built with docker buildx build --platform",
 	},
 	{

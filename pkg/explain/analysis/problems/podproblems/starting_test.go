@@ -53,7 +53,7 @@ func TestImageHasTheReasonWhyItCannotBePulled(t *testing.T) {
 	for message, want := range map[string]struct{ text, advice string }{
 		"429 Too Many Requests - Server message: toomanyrequests":     {"cannot be pulled: the registry's rate limit is exceeded", "pull the image with an account, which has a higher limit"},
 		"pull access denied, repository does not exist":               {"cannot be pulled: the registry denied access; credentials are missing (no imagePullSecrets), or the repository does not exist", "give the pods credentials for docker.io: a Secret of type kubernetes.io/dockerconfigjson (kubectl create secret docker-registry) in imagePullSecrets"},
-		"no match for platform in manifest: not found":                {"cannot be pulled: it does not exist for the platform", "have the pods run on nodes of its platform"},
+		"no match for platform in manifest: not found":                {"cannot be pulled: it lacks the platform", "have the pods run on nodes of its platform"},
 		"dial tcp: lookup registry.corp on 10.0.0.2:53: no such host": {"cannot be pulled: the host name of its registry, registry.corp, cannot be resolved on the node", "correct the name of the registry"},
 		"stopped": {"cannot be pulled: “stopped”; the Job waits forever", "the events of the pod have the whole message"},
 	} {
