@@ -83,18 +83,29 @@ func (e *KnownError) Remedy(q *Clue, c Container) Remedy {
 			return out
 		}
 	}
-	other := ""
-	if e.Kind == ErrorCommandNotFound && !strings.Contains(q.Words, e.Subject) && deniedWords.MatchString(q.Words) { // The words are about something else.
-		other = prefixed("and ", namedFile(q, &c))
-	}
-	text := wording.Join("; ", e.Advice(c), q.holder(), other, q.lineOfScript(&c))
+	text := wording.Join("; ", e.Advice(c), q.holder(), q.other(e, &c), q.lineOfScript(&c))
 	if own := q.adviceOn(e, &c); text != "" {
 		text = own.beside(text)
 	}
-	if log := strings.Join(q.Log, "\n"); e.Access.HasRule() && strings.Contains(log, "io.fabric8") && strings.Contains(log, "Spark") {
-		text += "; the driver of Spark also has to create, watch and delete pods, services and configmaps, which ClusterRole edit allows"
-	}
+	text += prefixed("; ", e.ofSpark(q))
 	return Remedy{Text: text, OfTemplate: e.IsOfTemplate() || e.ofToken(&c), Elsewhere: e.IsElsewhere() && !e.ofToken(&c)}
+}
+
+// other returns advice on the words of a log if they are about another error than the known one, which is decisive: a command that does
+// not exist; "" otherwise.
+func (q *Clue) other(known *KnownError, c *Container) string {
+	if known.Kind != ErrorCommandNotFound || strings.Contains(q.Words, known.Subject) || !deniedWords.MatchString(q.Words) {
+		return ""
+	}
+	return prefixed("and ", namedFile(q, c))
+}
+
+// ofSpark returns what the driver of Spark has to do besides the request that the API server denied, "" if the log is not of one.
+func (e *KnownError) ofSpark(q *Clue) string {
+	if log := strings.Join(q.Log, "\n"); !e.Access.HasRule() || !strings.Contains(log, "io.fabric8") || !strings.Contains(log, "Spark") {
+		return ""
+	}
+	return "the driver of Spark also has to create, watch and delete pods, services and configmaps, which ClusterRole edit allows"
 }
 
 // ofLock matches an error about a lock, and heldBy what programs say about who holds it, and of Terraform its ID.

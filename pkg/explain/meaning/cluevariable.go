@@ -69,19 +69,25 @@ var ofValue = lazyregexp.New(`(?i)\$\(|\b(?:ur[il]|dsn|host|port|user|password|t
 // serviceVariable matches the variables that the kubelet adds for Services.
 var serviceVariable = lazyregexp.New(`_SERVICE_(?:HOST$|PORT)`)
 
+// undefined returns the names of variables to which the value of one refers, and which are not defined before it.
+func (c *Container) undefined(at int) (missing []string) {
+	value := c.Variables[at].Value
+	for _, m := range reference.FindAllStringSubmatch(value, -1) {
+		isDefined := slices.ContainsFunc(c.Variables[:at], func(other Variable) bool { return other.Name == m[1] })
+		if !isDefined && !strings.Contains(value, "$$("+m[1]) && !serviceVariable.MatchString(m[1]) && !slices.Contains(missing, m[1]) {
+			missing = append(missing, m[1])
+		}
+	}
+	return missing
+}
+
 // undefinedReference is the clue of a variable that refers to one which the template does not define: it keeps the reference as text.
 func undefinedReference(q *Clue, c *Container) string {
 	if len(c.Sources) > 0 || !ofValue.MatchString(q.Words) { // Sources may define it.
 		return ""
 	}
 	for i := range c.Variables {
-		v, missing := &c.Variables[i], []string(nil)
-		for _, m := range reference.FindAllStringSubmatch(v.Value, -1) {
-			defined := func(other Variable) bool { return other.Name == m[1] }
-			if !strings.Contains(v.Value, "$$("+m[1]) && !slices.ContainsFunc(c.Variables[:i], defined) && !serviceVariable.MatchString(m[1]) && !slices.Contains(missing, m[1]) {
-				missing = append(missing, m[1])
-			}
-		}
+		v, missing := &c.Variables[i], c.undefined(i)
 		if n := len(missing); n > 0 {
 			return fmt.Sprintf("define %s %s before %s in env of container %s: the value of %s refers to %s as $(%s), and keeps that text", wording.Form(n, "variable", "variables"), wording.Enumerate(missing, "and"),
 				v.Name, c.Name, v.Name, wording.Form(n, "it", "them"), missing[0])

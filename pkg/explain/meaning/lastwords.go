@@ -138,7 +138,7 @@ func (l *logLines) last() int {
 		}
 		isBetter, isWhole := l.isBetter(i, last), line.isWhole()
 		switch {
-		case line.kind == lineVague && bareName.MatchString(line.text) && last == i+1 && l.at(last).indented, isWhole && !isBetter && line.isHead(l.at(last)): // The details of the error say more.
+		case l.hasDetails(i, last), isWhole && !isBetter && line.isHead(l.at(last)): // The details of the error say more.
 			return last
 		case isWhole:
 			return beneath(l, i)
@@ -154,6 +154,12 @@ func (l *logLines) last() int {
 		}
 	}
 	return last
+}
+
+// hasDetails reports whether a line is no more than a name, and the next one, which is better, is indented below it.
+func (l *logLines) hasDetails(i, next int) bool {
+	line := l.at(i)
+	return line.kind == lineVague && bareName.MatchString(line.text) && next == i+1 && l.at(next).indented
 }
 
 // isWhole reports whether the line is an error, and no detail of one.

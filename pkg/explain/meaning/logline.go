@@ -335,16 +335,23 @@ func structured(line string) (text, severity string, is bool) {
 	if message == "non-zero return code" { // of a command that Ansible ran
 		message = cmp.Or(parts["stderr"], parts["stdout"], message)
 	}
-	if output, is := strings.CutPrefix(message, "stderr=["); is { // of another program, whatever the level of this one
-		message, severity = output, ""
-	}
-	if plain, own := unstamped(message); own != "" && len(plain) < len(message) && !strings.Contains(message, "\n") { // of another program, too
-		message, severity = plain, own
-	}
+	message, severity = ofOther(message, severity)
 	if text = wording.Join(": ", telltale(message), failure); text != "" && !strings.Contains(text, parts["code of HTTP"]) {
 		text = parts["code of HTTP"] + " " + text
 	}
 	return strings.Join(strings.Fields(text), " "), severity, text != ""
+}
+
+// ofOther returns the line of another program that a message repeats, and the level of that line, whatever the level of the message;
+// otherwise the message and its level.
+func ofOther(message, severity string) (text, itsLevel string) {
+	if output, is := strings.CutPrefix(message, "stderr=["); is {
+		message, severity = output, ""
+	}
+	if plain, own := unstamped(message); own != "" && len(plain) < len(message) && !strings.Contains(message, "\n") {
+		return plain, own
+	}
+	return message, severity
 }
 
 func unquoted(text string) string {
@@ -393,7 +400,7 @@ func partsOf(fields map[string]any) map[string]string {
 		case float64:
 			if name == "level" {
 				parts[name] = bunyanLevels[value]
-			} else if isStatus := (strings.HasSuffix(strings.ToLower(name), "code") || name == "status") && value >= 400 && value < 600; isStatus && parts["level"]+parts["severity"] == "" && fields["method"] == nil {
+			} else if isStatus(name, value) && parts["level"]+parts["severity"] == "" && fields["method"] == nil {
 				parts["level"], parts["code of HTTP"] = errorLevels[0], strconv.Itoa(int(value))
 			}
 		case map[string]any:
@@ -412,4 +419,9 @@ func partsOf(fields map[string]any) map[string]string {
 	}
 	maps.Copy(parts, inner)
 	return parts
+}
+
+// isStatus reports whether a field is the status of an error of HTTP.
+func isStatus(name string, value float64) bool {
+	return (strings.HasSuffix(strings.ToLower(name), "code") || name == "status") && value >= 400 && value < 600
 }

@@ -122,7 +122,7 @@ func (c *Container) peers() (all []peer) {
 		if !isOne && i > 0 {
 			option, value = c.Arguments[i-1], argument
 		}
-		if add(hostAndPort.Group(value), c.inArguments()); hostOption.MatchString(option) && hostName.MatchString(value) && !noPeer.MatchString(option) && !noName.MatchString(value) {
+		if add(hostAndPort.Group(value), c.inArguments()); namesPeer(option, value) {
 			add(value, c.inArguments())
 		}
 	}
@@ -130,6 +130,11 @@ func (c *Container) peers() (all []peer) {
 		add(server, "")
 	}
 	return all
+}
+
+// namesPeer reports whether the value of an option is the name of a server.
+func namesPeer(option, value string) bool {
+	return hostOption.MatchString(option) && hostName.MatchString(value) && !noPeer.MatchString(option) && !noName.MatchString(value)
 }
 
 // onlyServer names the server of the template, "" if that names none or several.
@@ -259,10 +264,7 @@ func failedServer(q *Clue, c *Container) Remedy {
 	case answers && silent:
 		return found.remedy(found.check(", or give the program more time for it, by its own option"))
 	case strings.HasPrefix(code, "5") && !answers && (status.MatchString(q.Words) || isOutside.MatchString(q.Words)):
-		if found = q.webServer(c); isExternal(found.host) {
-			return Remedy{Text: fmt.Sprintf("try again later, or get it from a mirror or a copy of your own: %s, outside of the cluster, answers with an error of its own (%s)", found.name(), code), Elsewhere: true}
-		}
-		return found.remedy(wording.Insert(ofServer, "{server}", found.name()))
+		return q.failedWebServer(code, c)
 	case answers && q.ownAdvice(c).isExact: // It says more than what follows.
 		return Remedy{}
 	case answers && !ofItself.MatchString(answer):
@@ -273,6 +275,15 @@ func failedServer(q *Clue, c *Container) Remedy {
 		return found.remedy(found.check(""))
 	}
 	return Remedy{}
+}
+
+// failedWebServer returns the remedy for a server that answers with a status of HTTP which says that it failed.
+func (q *Clue) failedWebServer(code string, c *Container) Remedy {
+	found := q.webServer(c)
+	if isExternal(found.host) {
+		return Remedy{Text: fmt.Sprintf("try again later, or get it from a mirror or a copy of your own: %s, outside of the cluster, answers with an error of its own (%s)", found.name(), code), Elsewhere: true}
+	}
+	return found.remedy(wording.Insert(ofServer, "{server}", found.name()))
 }
 
 var (

@@ -235,17 +235,22 @@ func (e *KnownError) FileAdvice(c Container, mounts []Mount) string {
 		return fmt.Sprintf("check %s: it is empty or %s", in.place(c), what)
 	case inBin.MatchString(e.Subject):
 		return fmt.Sprintf("use an image for container %s that has %s, such as a newer one, or correct the path; its image is %s", c.Name, e.Subject, c.Image)
-	case e.Subject != "" && !strings.HasPrefix(e.Subject, "/") && c.fixedMounts() != "":
-		return fmt.Sprintf("have the program look for %s where it is, as it does so in its working directory: it may be meant to come from %s", e.Subject, c.fixedMounts())
-	}
-	if e.Subject != "" && !strings.HasPrefix(e.Subject, "/") {
-		ifProgram := ""
-		if !strings.ContainsAny(e.Subject, "./ ") && e.Subject == strings.ToLower(e.Subject) {
-			ifProgram = "if that is a program, use an image that has it; otherwise, "
-		}
-		return ifProgram + fmt.Sprintf("give the whole path of %s in command or args of container %s, set its workingDir, or mount the file there: the program looks for it in the folder where it starts, in image %s", wording.Shorten(e.Subject, maxDetail), c.Name, c.Image)
+	case e.Subject != "" && !strings.HasPrefix(e.Subject, "/"):
+		return e.relativeAdvice(&c)
 	}
 	return fmt.Sprintf("check the path%s: whether a volume is mounted there in container %s, or whether its image has the file (image %s)", spaced(e.Subject), c.Name, c.Image)
+}
+
+// relativeAdvice returns advice on a missing file whose path starts at the folder where the program runs.
+func (e *KnownError) relativeAdvice(c *Container) string {
+	if c.fixedMounts() != "" {
+		return fmt.Sprintf("have the program look for %s where it is, as it does so in its working directory: it may be meant to come from %s", e.Subject, c.fixedMounts())
+	}
+	ifProgram := ""
+	if !strings.ContainsAny(e.Subject, "./ ") && e.Subject == strings.ToLower(e.Subject) {
+		ifProgram = "if that is a program, use an image that has it; otherwise, "
+	}
+	return ifProgram + fmt.Sprintf("give the whole path of %s in command or args of container %s, set its workingDir, or mount the file there: the program looks for it in the folder where it starts, in image %s", wording.Shorten(e.Subject, maxDetail), c.Name, c.Image)
 }
 
 // spaceText describes a disk that is full by the file that it lacks room for, or by what failed because of that.
@@ -287,6 +292,14 @@ var ofProgram = lazyregexp.New(`^/(?:usr|bin|sbin|lib\d*)/|/(?:site-packages|dis
 
 // volumeAccess returns advice on a volume that the user of the container may not use.
 func volumeAccess(in *Mount, user string, c Container) string {
+	switch {
+	case in.Private && c.FSGroup == "" && c.User != "" && c.User != "0":
+		return fmt.Sprintf("set fsGroup in the securityContext of the pod, whose user%s may then read %s, or a defaultMode that lets all read it (0444): its files belong to root, and no other user may read them", user, in.place(c))
+	case in.isFixed():
+		return fmt.Sprintf("check defaultMode of %s: it decides who may read and execute its files, which cannot be written", in.place(c))
+	case in.Directory != "":
+		return fmt.Sprintf("give the user of the container%s access to %s on the node (chown, chmod), which is mounted at %s, or run it as the owner of that: fsGroup has no effect there", user, in.Directory, in.Path)
+	}
 	how, fsGroup := "by the owner or mode of its files (chown, chmod), or by runAsUser as their owner", "fsGroup has no effect there"
 	switch {
 	case in.Kind == "nfs":
@@ -308,12 +321,6 @@ func accessAdvice(e *KnownError, c Container) string {
 		return "give the container's user" + user + " access to the file: check runAsUser, and fsGroup for volumes"
 	case !strings.HasPrefix(e.Subject, "/"):
 		return fmt.Sprintf("give the user of container %s%s access to %s, which is below its working directory: check runAsUser and workingDir, and fsGroup if a volume is there", c.Name, user, file)
-	case in != nil && in.Private && c.FSGroup == "" && c.User != "" && c.User != "0":
-		return fmt.Sprintf("set fsGroup in the securityContext of the pod, whose user%s may then read %s, or a defaultMode that lets all read it (0444): its files belong to root, and no other user may read them", user, in.place(c))
-	case in != nil && in.isFixed():
-		return fmt.Sprintf("check defaultMode of %s: it decides who may read and execute its files, which cannot be written", in.place(c))
-	case in != nil && in.Directory != "":
-		return fmt.Sprintf("give the user of the container%s access to %s on the node (chown, chmod), which is mounted at %s, or run it as the owner of that: fsGroup has no effect there", user, in.Directory, in.Path)
 	case in != nil:
 		return volumeAccess(in, user, c)
 	case strings.HasPrefix(e.Subject, "/."):

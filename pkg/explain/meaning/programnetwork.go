@@ -121,14 +121,8 @@ func addressAdvice(named, plain string) func(*KnownError, Container) string {
 			return fmt.Sprintf("correct HTTPS_PROXY and HTTP_PROXY in env of container %s, and check whether %s works; NO_PROXY has the hosts that are asked without it, such as the API server and Services (.svc)", c.Name, e.Host())
 		case strings.HasSuffix(e.Subject, ":10250"):
 			return fmt.Sprintf("check the kubelet of the node with the address %s, which the API server asks for logs and to run commands: the node may be down, or a firewall closes this port", strings.TrimSuffix(e.Subject, ":10250"))
-		case e.APIServer && ownPod.MatchString(e.Subject):
-			return ownAPIServer(e, c)
-		case ownPod.MatchString(e.Subject) && c.HostNetwork:
-			return fmt.Sprintf("check whether the server runs there, and accepts the certificates of the program: the pod is on the host network, so that %s is its node", e.Subject)
-		case ownPod.MatchString(e.Subject) && len(c.Beside) == 0:
-			return fmt.Sprintf("give the program the address of its server, unless container %s should start that itself: %s is the pod, which has no other container", c.Name, e.Subject)
 		case ownPod.MatchString(e.Subject):
-			return fmt.Sprintf("%s is the pod itself: if no container of the pod should listen there, give the program the address of its server", e.Subject)
+			return ownPodAdvice(e, c)
 		case e.IsOfAPIServer():
 			is := "is most likely"
 			if e.APIServer || strings.HasPrefix(e.Subject, "kubernetes.default") {
@@ -148,6 +142,19 @@ func addressAdvice(named, plain string) func(*KnownError, Container) string {
 		}
 		return text
 	}
+}
+
+// ownPodAdvice returns advice on a program that looks for a server at the address of its own pod.
+func ownPodAdvice(e *KnownError, c Container) string {
+	switch {
+	case e.APIServer:
+		return ownAPIServer(e, c)
+	case c.HostNetwork:
+		return fmt.Sprintf("check whether the server runs there, and accepts the certificates of the program: the pod is on the host network, so that %s is its node", e.Subject)
+	case len(c.Beside) == 0:
+		return fmt.Sprintf("give the program the address of its server, unless container %s should start that itself: %s is the pod, which has no other container", c.Name, e.Subject)
+	}
+	return fmt.Sprintf("%s is the pod itself: if no container of the pod should listen there, give the program the address of its server", e.Subject)
 }
 
 // ownAPIServer returns advice on a program that takes its own pod for the API server.

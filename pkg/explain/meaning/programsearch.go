@@ -56,6 +56,10 @@ func LineOfError(code int32, lines []string) int {
 // withoutTLS matches the second attempt of a client of PostgreSQL (sslmode=prefer), after its password was refused with TLS.
 var withoutTLS = lazyregexp.New(`no pg_hba\.conf entry .*(?:no encryption|SSL off)`)
 
+func isSecondAttempt(all []string, at int) bool {
+	return at > 0 && withoutTLS.MatchString(all[at]) && strings.Contains(all[at-1], "password authentication failed")
+}
+
 // locate returns the last error with a known meaning, and the position of its line. It prefers an earlier error to one that
 // usually follows from another.
 func locate(code int32, all []string) (*KnownError, int) {
@@ -64,13 +68,12 @@ func locate(code int32, all []string) (*KnownError, int) {
 	lateAt, after := -1, 0
 	for at := len(all) - 1; at >= max(0, len(all)-maxErrorLines); at-- {
 		line := strings.TrimRight(all[at], " \t\r")
-		if at > 0 && withoutTLS.MatchString(all[at]) && strings.Contains(all[at-1], "password authentication failed") {
+		if isSecondAttempt(all, at) {
 			continue
 		}
 		known := knownIn(code, line)
-		isAlternative := at+1 < len(all) && element.MatchString(all[at]) && element.MatchString(all[at+1]) // Of several ways, only the last may say why.
 		switch {
-		case known == nil, follows(all, at), known.row().casual && (after >= maxCasualLines || isAlternative):
+		case known == nil, follows(all, at), known.row().casual && (after >= maxCasualLines || isAlternative(all, at)):
 		case !known.row().isLate:
 			known, at = leading(code, all, at, known)
 			known, at = firstDenied(all, at, known)
@@ -180,6 +183,12 @@ func hasHint(lower, hints string) bool {
 
 // element matches an element of a list.
 var element = lazyregexp.New(`^\s*[*•] `)
+
+// isAlternative reports whether a line is an element of a list that has more: of several ways that a program tried, only the last
+// may say why it failed.
+func isAlternative(lines []string, at int) bool {
+	return at+1 < len(lines) && element.MatchString(lines[at]) && element.MatchString(lines[at+1])
+}
 
 // addAnswer puts the words of the server, if it finds them in the lines after the error, before its subject.
 func (e *KnownError) addAnswer(after []string) {

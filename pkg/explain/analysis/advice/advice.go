@@ -59,21 +59,27 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 		out = appendNew(out, onDisruptions(in, v.Disruptions))
 	}
 	if needsRetry(in, v.Family) {
-		out = appendNew(out, toRetry(in, failed, v, options, len(out) > 0 && out[0].Kind == explain.AdviceFix && out[0].Recreates))
+		out = appendNew(out, toRetry(in, failed, v, options, recreatesFirst(out)))
 	}
 	if !options.IsNarrow() {
 		out = append(out, onDeletionLater(in)...)
 		out = appendNew(out, onTemplate(in, failed, out))
 		out = append(out, onOutput(in, v.Problems, out)...)
 	}
+	isOpen := !in.Decision.Decided() && in.Job.DeletionTimestamp == nil
 	for i := range out {
-		out[i].Text = words.Fit(out[i].Text, facts.OwnerOf(in.Job), facts.ToolOf(in.Job), out[i].Change, !in.Decision.Decided() && in.Job.DeletionTimestamp == nil)
+		out[i].Text = words.Fit(out[i].Text, facts.OwnerOf(in.Job), facts.ToolOf(in.Job), out[i].Change, isOpen)
 	}
 	// Policies help only the next Job.
 	slices.SortStableFunc(out, func(x, y explain.Advice) int {
 		return lists.FalseFirst(x.Kind == explain.AdvicePolicy, y.Kind == explain.AdvicePolicy)
 	})
 	return out
+}
+
+// recreatesFirst reports whether the first advice is a fix that creates the Job again, changed.
+func recreatesFirst(all []explain.Advice) bool {
+	return len(all) > 0 && all[0].Kind == explain.AdviceFix && all[0].Recreates
 }
 
 // startable returns the advice without that on a copy of a pod, if a problem would keep the copy from starting, too.
@@ -224,6 +230,19 @@ func nodeOf(in *facts.Facts, c *input.Container) string {
 	return ""
 }
 
+// behindWebhook returns the command that shows what is behind a webhook that the API server cannot call: its configuration with the CA, if
+// the certificate is not trusted, else the pods of its Service; "" for other errors.
+func behindWebhook(in *facts.Facts, known *meaning.KnownError) string {
+	switch host := known.WebhookHost(); {
+	case host == "":
+		return ""
+	case strings.Contains(known.Reason, "x509: "):
+		return meaning.WebhookCommand
+	default:
+		return serviceCommand(in, host, true)
+	}
+}
+
 // errorCommand returns the commands that give a program the permission that it lacks, or that show the pods behind the Service that it
 // cannot reach; "" for other errors.
 func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
@@ -236,10 +255,8 @@ func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
 		return serviceCommand(in, known.Subject, known.Kind != meaning.ErrorNameResolution)
 	case known.Leftover.Name != "":
 		return cmp.Or(known.Leftover.Adopt, kubectl(in.Job, "get %s %s --show-labels", shellWord(known.Leftover.Resource), shellWord(known.Leftover.Name)))
-	case known.WebhookHost() != "" && strings.Contains(known.Reason, "x509: "):
-		return meaning.WebhookCommand
-	case known.WebhookHost() != "" && serviceCommand(in, known.WebhookHost(), true) != "":
-		return serviceCommand(in, known.WebhookHost(), true)
+	case behindWebhook(in, known) != "":
+		return behindWebhook(in, known)
 	case known.IsOfPolicy():
 		_, command := known.Refusal().Advice(shellWord(in.Job.Namespace))
 		return command

@@ -113,7 +113,7 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		flag := map[string]string{"cloud-sql-proxy": " (--exit-zero-on-sigterm)"}[c.Name]
 		return append(advise(fmt.Sprintf(words.ExitCleanly, c.Name, flag), ""), readLog(in, f.Pod, c)...)
 	}
-	if killed := f.OutOfMemory(); len(killed) > 1 || len(killed) == 1 && killed[0].Name != c.Name {
+	if killed := f.OutOfMemory(); isBeside(killed, c) {
 		out = onMemory(in, killed)
 	}
 	logs := readLog(in, f.Pod, c)
@@ -127,6 +127,11 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		out = append(append(out, onSidecars(in, f.Pod.Name)...), explain.Advice{Kind: explain.AdviceDebug, Text: text, Command: command})
 	}
 	return out
+}
+
+// isBeside reports whether the containers are others than c, or more.
+func isBeside(all []*input.Container, c *input.Container) bool {
+	return len(all) > 1 || len(all) == 1 && all[0].Name != c.Name
 }
 
 // onError returns advice on the error that ended the program of a container.
@@ -246,6 +251,12 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 	return onKnown(in, nil, &how)
 }
 
+// knowsSource reports whether something creates the Job from an object or a setting that is known.
+func knowsSource(in *facts.Facts) bool {
+	t := facts.ToolOf(in.Job)
+	return t != nil && t.Source != "" || in.ManagingOwner() != nil
+}
+
 // onTemplate returns the advice to correct the CronJob that created a Job with failures, or what a program creates its Jobs from, unless
 // the Job has advice on that.
 func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Advice) []explain.Advice {
@@ -253,7 +264,7 @@ func onTemplate(in *facts.Facts, failed *failures.Failures, advised []explain.Ad
 	if in.Decision.Outcome == reconcile.OutcomeComplete || !in.Decision.Failing() && !ofTemplate && len(failed.All) == 0 {
 		return nil
 	}
-	if t := facts.ToolOf(in.Job); (t != nil && t.Source != "" || in.ManagingOwner() != nil) && (in.Decision.Failing() || ofTemplate) {
+	if (in.Decision.Failing() || ofTemplate) && knowsSource(in) {
 		if slices.ContainsFunc(advised, func(a explain.Advice) bool { return a.OfSource || a.Elsewhere && !ofTemplate }) || isElsewhere(in, failed.Example) {
 			return nil
 		}

@@ -20,6 +20,28 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
+// addNodeRule adds the nodeSelector or the node affinity of a pod that matches no node.
+func addNodeRule(in *facts.Facts, u *meaning.Unfit, pod string) {
+	u.Name = selectorOf(&in.Spec.Template.Spec)
+	u.Rule, u.Labels = nodeRuleOf(&in.Spec.Template.Spec)
+	if added := input.PodNamed(in.Active, pod); added != nil && u.Name == "" && u.Rule == "" && added.NodeSelector != "" {
+		u.Name, u.IsAdded = added.NodeSelector, true
+	}
+	u.IsOfJob = u.Pinned != "" && isMadeFor(in, u.Pinned)
+}
+
+// addClaim adds what is known of the claim that a reason is about.
+func addClaim(in *facts.Facts, p *explain.Problem, u *meaning.Unfit) {
+	p.Start.Claims = claimsOf(in, p.Pods[0])
+	nameClaim(u, p.Start.Claims)
+	if u.Kind == meaning.UnfitClaimMissing {
+		u.Holder = placed(in.Pods)
+	}
+	if c := lists.First(p.Start.Claims, func(c *meaning.Claim) bool { return c.Name == u.Name && c.Warning != "" }); c != nil {
+		p.Details = append(p.Details, c.Warning)
+	}
+}
+
 // addUnfit adds the reasons why no node can take the pod, and whether an autoscaler adds a node.
 func addUnfit(in *facts.Facts, p *explain.Problem) {
 	p.Scheduling.Unfit = meaning.UnfitsOf(p.Details[0])
@@ -31,12 +53,7 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 		case u.Kind == meaning.UnfitResource:
 			u.Requested = requestOf(&in.Spec.Template.Spec, corev1.ResourceName(u.Name))
 		case u.Kind == meaning.UnfitNodeAffinity:
-			u.Name = selectorOf(&in.Spec.Template.Spec)
-			u.Rule, u.Labels = nodeRuleOf(&in.Spec.Template.Spec)
-			if added := input.PodNamed(in.Active, p.Pods[0]); added != nil && u.Name == "" && u.Rule == "" && added.NodeSelector != "" {
-				u.Name, u.IsAdded = added.NodeSelector, true
-			}
-			u.IsOfJob = u.Pinned != "" && isMadeFor(in, u.Pinned)
+			addNodeRule(in, u, p.Pods[0])
 		case u.Kind == meaning.UnfitTaint:
 			u.Rule = tolerationOf(in.Spec.Template.Spec.Tolerations, u.TaintKey())
 		case u.Kind == meaning.UnfitPodAffinity:
@@ -47,14 +64,7 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 		case u.Kind == meaning.UnfitHostPort:
 			u.Name, u.Holder = hostPortsOf(&in.Spec.Template.Spec), placed(in.Active)
 		case u.IsAboutClaim():
-			p.Start.Claims = claimsOf(in, p.Pods[0])
-			nameClaim(u, p.Start.Claims)
-			if u.Kind == meaning.UnfitClaimMissing {
-				u.Holder = placed(in.Pods)
-			}
-			if c := lists.First(p.Start.Claims, func(c *meaning.Claim) bool { return c.Name == u.Name && c.Warning != "" }); c != nil {
-				p.Details = append(p.Details, c.Warning)
-			}
+			addClaim(in, p, u)
 		}
 	}
 	if e := lastOfAutoscaler(in, p.Pods[0]); e != nil {
