@@ -69,11 +69,11 @@ var ofValue = lazyregexp.New(`(?i)\$\(|\b(?:ur[il]|dsn|host|port|user|password|t
 // serviceVariable matches the variables that the kubelet adds for Services.
 var serviceVariable = lazyregexp.New(`_SERVICE_(?:HOST$|PORT)`)
 
-// undefined returns the names of variables to which the value of one refers, and which are not defined before it.
-func (c *Container) undefined(at int) (missing []string) {
-	value := c.Variables[at].Value
+// undefinedBefore returns the names of variables to which the value of the one at a place refers, and which none before it has.
+func undefinedBefore(all []Variable, at int) (missing []string) {
+	value := all[at].Value
 	for _, m := range reference.FindAllStringSubmatch(value, -1) {
-		isDefined := slices.ContainsFunc(c.Variables[:at], func(other Variable) bool { return other.Name == m[1] })
+		isDefined := slices.ContainsFunc(all[:at], func(other Variable) bool { return other.Name == m[1] })
 		if !isDefined && !strings.Contains(value, "$$("+m[1]) && !serviceVariable.MatchString(m[1]) && !slices.Contains(missing, m[1]) {
 			missing = append(missing, m[1])
 		}
@@ -87,7 +87,7 @@ func undefinedReference(q *Clue, c *Container) string {
 		return ""
 	}
 	for i := range c.Variables {
-		v, missing := &c.Variables[i], c.undefined(i)
+		v, missing := &c.Variables[i], undefinedBefore(c.Variables, i)
 		if n := len(missing); n > 0 {
 			return fmt.Sprintf("define %s %s before %s in env of container %s: the value of %s refers to %s as $(%s), and keeps that text", wording.Form(n, "variable", "variables"), wording.Enumerate(missing, "and"),
 				v.Name, c.Name, v.Name, wording.Form(n, "it", "them"), missing[0])
