@@ -305,7 +305,7 @@ const othersRead int32 = 0o004
 
 var bucketDrivers = []string{"gcsfuse.csi.storage.gke.io", "s3.csi.aws.com", "blob.csi.azure.com", "file.csi.azure.com", "smb.csi.k8s.io"}
 
-// noteSource adds what is known of the source of a volume.
+// noteSource adds the kind of the source of a volume, and whether it can be written to.
 func noteSource(mount *meaning.Mount, v *corev1.Volume) {
 	switch {
 	case v.EmptyDir != nil:

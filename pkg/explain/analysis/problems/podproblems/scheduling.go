@@ -30,7 +30,7 @@ func addNodeRule(in *facts.Facts, u *meaning.Unfit, pod string) {
 	u.IsOfJob = u.Pinned != "" && isMadeFor(in, u.Pinned)
 }
 
-// addClaim adds what is known of the claim that a reason is about.
+// addClaim adds the claim that a reason is about, and the warning about it.
 func addClaim(in *facts.Facts, p *explain.Problem, u *meaning.Unfit) {
 	p.Start.Claims = claimsOf(in, p.Pods[0])
 	nameClaim(u, p.Start.Claims)
