@@ -256,7 +256,11 @@ var (
 // refusedOption is the clue of an option that the program does not know, or that it needs.
 func refusedOption(q *Clue, c *Container) string {
 	if m := jointOption.FindStringSubmatch(q.Words); m != nil {
-		return fmt.Sprintf("correct the quotes around %s and %s, which are one word in %s (image %s): the program takes both for the name of an option", m[1], wording.Shorten(m[2], maxDetail), c.scriptText(), c.Image)
+		value := wording.Shorten(m[2], maxDetail)
+		if confidential.MatchString(m[1]) || strings.Contains(m[2], "@") || strings.HasPrefix(m[1], "-u") || strings.HasPrefix(m[1], "--user") || m[1] == "-H" {
+			value = "its value"
+		}
+		return fmt.Sprintf("correct the quotes around %s and %s, which are one word in %s (image %s): the program takes both for the name of an option", m[1], value, c.scriptText(), c.Image)
 	}
 	if m := unknownOption.FindStringSubmatch(q.Words); m != nil {
 		return usageAdvice(&KnownError{Subject: m[2] + prefixed("--", m[1]+m[3])}, *c)

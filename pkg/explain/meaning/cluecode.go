@@ -20,7 +20,7 @@ var (
 	unreadable = lazyregexp.New(`^(?:\w+: )?(?:Syntax|Indentation|Tab)Error\b`)
 	// ofAnswer matches an error about a part that is missing, and ofLibrary one in the library of a client, which reads answers of its server.
 	ofAnswer  = lazyregexp.New(`\bKeyError\b|'NoneType' object is not`)
-	ofLibrary = lazyregexp.New(`(?:site|dist)-packages/\S+", line \d+, in \w+\n[^\n]*\n\S*(?:KeyError|TypeError)`)
+	ofLibrary = lazyregexp.New(`(?:site|dist)-packages/(?:curator|elasticsearch|opensearchpy|kubernetes|requests|urllib3|boto\w*|google|azure|hvac|consul|gitlab|github|jenkins|keystone\w*|openstack)/\S+", line \d+, in \w+\n[^\n]*\n\S*(?:KeyError|TypeError)`)
 	// ofInput matches errors that look like unreadable ones, and are about a statement, a pattern or a file of data.
 	ofInput = lazyregexp.New(`at or near|outside a module|Invalid regular expression|\.ya?ml\b|JSON`)
 	// ofEnvironment matches errors with which programs also report what they lack.

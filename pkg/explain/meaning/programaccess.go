@@ -229,6 +229,8 @@ func keyAdvice(e *KnownError, c Container) string {
 	switch reason = strings.ToLower(reason); {
 	case strings.Contains(reason, "permission") && c.FSGroup != "":
 		return fmt.Sprintf("leave out fsGroup %s, with which a group may read the key whatever its defaultMode, or have the command copy it from %s into an emptyDir, and close it there (chmod 0600)", c.FSGroup, place)
+	case strings.Contains(reason, "permission") && c.User != "" && c.User != "0":
+		return fmt.Sprintf("have the command copy the key from %s into an emptyDir, and close it there (chmod 0600): the files of the volume belong to root, and SSH accepts a key only if its own user alone may read it", place)
 	case strings.Contains(reason, "permission"):
 		return "let only the container's user read the key: defaultMode 0400 of " + place
 	case strings.Contains(reason, "passphrase"):

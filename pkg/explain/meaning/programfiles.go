@@ -345,7 +345,7 @@ func accessAdvice(e *KnownError, c Container) string {
 }
 
 // shared matches files that containers of a pod may exchange.
-var shared = lazyregexp.New(`^/(?:var/[^r/]\w*|tmp|data|mnt|srv|work\w*|shared|out\w*|logs?)/`)
+var shared = lazyregexp.New(`^/(?:var/(?:log|tmp|katib\w*|data|shared)|tmp|data|mnt|srv|work\w*|shared|out\w*|logs?)/`)
 
 // ofData matches folders that have no programs, and folder the names of such folders at the end of a path.
 var ofData = lazyregexp.New(`^/(?:tmp|var|run|home|root|mnt|data|srv|dev)(?:/|$)|/\.?(?:cache|logs?|te?mp|data|work|out(?:put)?|uploads?)(?:/|$)`)
@@ -375,7 +375,7 @@ func ownershipAdvice(e *KnownError, c Container) string {
 
 // bucketAdvice returns advice on a file in a bucket or share whose owner or mode does not fit.
 func bucketAdvice(in *Mount, c Container) string {
-	return fmt.Sprintf("leave out chmod and chown, or use another kind of volume: a file of %s, has no owner or mode of its own; uid, gid, file-mode and dir-mode in its mountOptions hold for all", in.place(c))
+	return fmt.Sprintf("leave out chmod and chown, or use another kind of volume: a file of %s, has no owner or mode of its own; its mountOptions set them for all (uid, gid, and the modes)", in.place(c))
 }
 
 // otherRootAdvice returns advice on a command that is sought in another file system: that of the node, if the container has only one

@@ -10,7 +10,7 @@ import (
 )
 
 // Leftover is an object of the API server: its resource with the API group, as in kubectl, and its name. Of an object that a Helm release does
-// not own, Adopt is the command that changes this, and Holder the release that owns it, "" for none.
+// not own, Holder is the release that owns it, or Adopt the command with which it gets an owner if none does.
 type Leftover struct {
 	Resource      string `json:"resource"`
 	Name          string `json:"name"`
@@ -52,10 +52,13 @@ func readLeftover(e *KnownError, line string) {
 			continue
 		}
 		annotations += " " + key[1] + "=" + key[2]
-		e.Leftover.Holder = cmp.Or(e.Leftover.Holder, key[3])
+		if key[1] == "meta.helm.sh/release-name" {
+			e.Leftover.Holder = key[3]
+		}
 	}
 	if e.Leftover.Holder != "" {
 		e.Subject = fmt.Sprintf("%s \"%s\" exists in release %s", m[1], m[2], e.Leftover.Holder)
+		return
 	}
 	where := m[2] + prefixed(" -n ", m[3])
 	e.Leftover.Adopt = wording.Join(" && ", prefixed("kubectl annotate --overwrite "+e.Leftover.Resource+" "+where, annotations), prefixed("kubectl label --overwrite "+e.Leftover.Resource+" "+where, labels))
@@ -75,7 +78,7 @@ func leftoverAdvice(e *KnownError, _ Container) string {
 // DeleteLeftover returns advice to delete the object that is in the way of the program, "" for other errors.
 func (e *KnownError) DeleteLeftover() string {
 	switch {
-	case e == nil || e.Leftover.Name == "" || e.Leftover.Adopt != "":
+	case e == nil || e.Leftover.Name == "" || e.Leftover.Adopt != "" || e.Leftover.Holder != "":
 		return ""
 	case e.Leftover.Resource == "namespaces" || strings.HasPrefix(e.Leftover.Resource, "persistentvolume"):
 		return "if nothing needs it or the data that it has, delete it, so that the program can create it"
@@ -100,7 +103,7 @@ var (
 	denial   = lazyregexp.New(`admission webhook "([^"]+)" denied the request: `)
 	balanced = lazyregexp.New(`^(?:[^\[\]]|\[[^\]]*\]?)*`)
 	// unready matches what a webhook says about an object that is not as the request needs it.
-	unready = lazyregexp.New(`(?i)\b(?:not (?:available|ready|found|exist|configured|healthy)|unavailable|does(?:n't| not) exist)\b`)
+	unready = lazyregexp.New(`(?i)\b(?:not (?:available|ready|healthy)|unavailable)\b`)
 )
 
 // WebhookHost returns the server of the webhook that the API server cannot call, "" for other errors.
@@ -205,9 +208,9 @@ func (e *KnownError) isPod() bool {
 
 var (
 	// noMatch matches what clients say about a kind in a version that the API server does not serve, and removed the kinds in versions that
-	// Kubernetes has removed: of 1.16, 1.22, 1.25 and 1.26.
+	// Kubernetes has removed: of 1.16, 1.22, and 1.25 to 1.27.
 	noMatch = lazyregexp.New(`no matches for kind \\?"([^"\\]+)\\?" in version \\?"(([^"\\/]+)/?[^"\\]*)`)
-	removed = lazyregexp.New(`^(?:\S+ (?:extensions/v1beta1|apps/v1beta[12]|(?:rbac\.authorization|apiextensions|apiregistration|certificates|coordination|scheduling)\.k8s\.io/v1beta1|autoscaling/v2beta[12])|Ingress(?:Class)? networking\.k8s\.io/v1beta1|\w+WebhookConfiguration \S+/v1beta1|(?:StorageClass|CSI\w+|VolumeAttachment) storage\.k8s\.io/v1beta1|CronJob batch/v1beta1|Pod\w+ policy/v1beta1|(?:EndpointSlice|Event|RuntimeClass) (?:discovery|events|node)\.k8s\.io/v1beta1)$`)
+	removed = lazyregexp.New(`^(?:\S+ (?:extensions/v1beta1|apps/v1beta[12]|(?:rbac\.authorization|apiextensions|apiregistration|scheduling)\.k8s\.io/v1beta1|autoscaling/v2beta[12])|Ingress(?:Class)? networking\.k8s\.io/v1beta1|\w+WebhookConfiguration \S+/v1beta1|(?:StorageClass|CSI\w+|VolumeAttachment) storage\.k8s\.io/v1beta1|CertificateSigningRequest certificates\.k8s\.io/v1beta1|Lease coordination\.k8s\.io/v1beta1|CronJob batch/v1beta1|Pod\w+ policy/v1beta1|(?:EndpointSlice|Event|RuntimeClass) (?:discovery|events|node)\.k8s\.io/v1beta1)$`)
 )
 
 // unservedKind is the clue of a kind that the API server does not serve: one that Kubernetes removed, or that a definition brings.

@@ -14,11 +14,12 @@ func TestObjectThatExistsIsRecognized(t *testing.T) {
 		`{"error": "clusterroles.rbac.authorization.k8s.io \"a:b\" already exists"}`:                  {Resource: "clusterroles.rbac.authorization.k8s.io", Name: "a:b"},
 		`Error from server (AlreadyExists): error when creating "x": jobs.batch "etl" already exists`: {Resource: "jobs.batch", Name: "etl"},
 		`ERROR:  relation "blocks" already exists`:                                                    {},
-		`Error: IngressClass "x" in namespace "" exists and cannot be imported into the current release: invalid ownership metadata; label validation error: missing key "app.kubernetes.io/managed-by": must be set to "Helm"; annotation validation error: key "meta.helm.sh/release-name" must equal "x": current value is "old"`: {Resource: "ingressclass", Name: "x", Holder: "old", Adopt: "kubectl annotate --overwrite ingressclass x meta.helm.sh/release-name=x && kubectl label --overwrite ingressclass x app.kubernetes.io/managed-by=Helm"},
+		`Error: IngressClass "x" in namespace "" exists and cannot be imported into the current release: invalid ownership metadata; label validation error: missing key "app.kubernetes.io/managed-by": must be set to "Helm"; annotation validation error: key "meta.helm.sh/release-name" must equal "x": current value is "old"`: {Resource: "ingressclass", Name: "x", Holder: "old"},
+		`Error: Secret "x" in namespace "n" exists and cannot be imported into the current release: invalid ownership metadata; label validation error: missing key "app.kubernetes.io/managed-by": must be set to "Helm"`:                                                                                                           {Resource: "secret", Name: "x", Adopt: "kubectl label --overwrite secret x -n n app.kubernetes.io/managed-by=Helm"},
 		"bucket already exists: data": {},
 	} {
 		e := KnownErrorIn(1, line)
-		if e == nil || e.Kind != ErrorEarlierState || e.Leftover != want || (e.DeleteLeftover() == "") != (want.Name == "" || want.Adopt != "") {
+		if e == nil || e.Kind != ErrorEarlierState || e.Leftover != want || (e.DeleteLeftover() == "") != (want.Name == "" || want.Adopt+want.Holder != "") {
 			t.Errorf("%s: %+v, want %+v", line, e, want)
 		}
 	}

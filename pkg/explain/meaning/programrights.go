@@ -94,7 +94,7 @@ var injected = []struct{ dir, label, how string }{
 // injection says how the container gets a file that a webhook or a runner adds, and which label its pod lacks for that; "" for other files.
 func injection(c *Container, file string) (how, label string) {
 	for _, r := range injected {
-		if strings.HasPrefix(file, r.dir) && (r.label == "" || c.Labels[r.label] != "true") {
+		if strings.HasPrefix(file, r.dir) && mountOf(file, c.Mounts) == nil && (r.label == "" || c.Labels[r.label] != "true") {
 			return wording.Insert(r.how, "{account}", c.account(), "{image}", c.Image), r.label
 		}
 	}

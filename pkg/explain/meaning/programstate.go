@@ -210,16 +210,15 @@ func objectAdvice(e *KnownError, c Container) string {
 	return fmt.Sprintf("run what creates it before this Job, such as a migration, or have container %s use the right database and schema", c.Name)
 }
 
-// usageErrors are the messages of libraries that parse arguments.
-// tooMany matches the complaint of Cobra about the number of arguments.
-var tooMany = lazyregexp.New(`^accepts .* received \d+$`)
+// tooMany matches the complaint of Cobra about more arguments than one.
+var tooMany = lazyregexp.New(`^accepts (?:at most )?[01] arg\(s\), received \d+$`)
 
+// usageErrors are the messages of libraries that parse arguments.
 var usageErrors = []errorPattern{
 	{"flag", lazyregexp.New(`^(flag (?:provided but not defined|needs an argument): \S+)|^(?:(?i:error): )?(required flag\(s\) .+ not set)|(invalid argument .+ for \\*"[^"]+" flag)`), nil}, // Go, pflag
 	{"unknown", lazyregexp.New(`^(?:\S+: )?(?:(?i:error): )?([uU]nknown (?:shorthand )?(?:flag|command|option):? .+)`), nil},
-	{"error: ", lazyregexp.New(`^\S+(?: \S+)?:? (?:command )?error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)|^Error: (No such (?:command|option):? .+|Got unexpected extra argument.+|Invalid value for .+)|^Error: (Missing (?:(?:option|argument|parameter) '.+|application resource.*))|^Error: ((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)|^Error: (provide either [^.]+)|^error: (unexpected argument .+ found)`), nil}, // argparse, Click, Cobra, clap
-	{"arg(s), ", lazyregexp.New(`^(?:(?i:error): )?((?:accepts|requires) (?:at (?:least|most) )?[\w ]+ arg\(s\), (?:only )?received \d+)`), nil},                       // Cobra
-	{"no attempt", lazyregexp.New(`^(\S+:\d+ - no attempt)$`), nil},                                                                                                    // pg_isready
+	{"error: |arg(s), ", lazyregexp.New(`^\S+(?: \S+)?:? (?:command )?error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)|^Error: (No such (?:command|option):? .+|Got unexpected extra argument.+|Invalid value for .+)|^Error: (Missing (?:(?:option|argument|parameter) '.+|application resource.*))|^(?:Error: )?((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)|^Error: (provide either [^.]+)|^error: (unexpected argument .+ found)`), nil}, // argparse, Click, Cobra, clap
+	{"no attempt", lazyregexp.New(`^(\S+:\d+ - no attempt)$`), nil}, // pg_isready
 	{"option", lazyregexp.New(`^\S+: (unrecognized option .+|bad option: .+|invalid option -- .+|option requires an argument .+)|^(Unrecognized VM option '.+)`), nil}, // getopt, Java
 }
 

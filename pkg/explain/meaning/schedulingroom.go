@@ -156,7 +156,7 @@ func selectorAdvice(u *Unfit, _ []Claim) string {
 	case u.IsForOthers():
 		return u.unpin()
 	case u.IsAdded:
-		return fmt.Sprintf("find what gives the pod nodeSelector %s, which its template does not have: a webhook, or the controller that owns its Job; if it is wrong, delete the pod, so that its replacement gets another one", u.Name)
+		return fmt.Sprintf("find what gives the pod nodeSelector %s, which its template does not have: a webhook, or the controller that owns its Job; if it is wrong, delete the pod, which then counts as failed, so that its replacement gets another one", u.Name)
 	case u.IsOfJob:
 		return "if node " + u.Pinned + " is gone, delete this Job, which is for this node only; if it is not, check its label " + hostname
 	case u.Pinned != "":

@@ -121,7 +121,6 @@ const (
 	FindPolicyRemover    = "find out which admission webhook or policy changes the pods: the Job's template has restartPolicy Always for container %s, and without it the container is no sidecar; an old webhook drops fields that it does not know"
 	CheckServers         = "check whether %s can be reached from its pods: the Service, and the pods behind it"
 	IndexTheFollowers    = "{recreate} with completionMode: Indexed: the leader that the webhook waits for is the pod of index 0, and pods of a NonIndexed Job have no index"
-	EndWithoutClaim      = "claim %s existed when pod %s ran, and was deleted since: if what it belonged to is gone for good, delete this Job; otherwise, create the claim again"
 	SeeWhatFills         = "see what fills node %s: Kueue has admitted the Job and placed its pod there (topology), so that no other node may take it"
 	KueueAdmitted        = "if Kueue has admitted the Job through queue %s, its ClusterQueue has more quota than the nodes have room: lower nominalQuota, or have an admission check (ProvisioningRequest) add nodes before"
 	EndWithError         = "have the program end with an exit code other than 0 after an error: the Job then fails when its work does"
@@ -133,7 +132,7 @@ const (
 	ReadLogOf            = "read the log of container %s"
 	CheckDone            = "check whether the work of %s is complete: a rerun or the next attempt does it again"
 	AllowRestartOfNode   = "look for a restart of the node, or of its container runtime, at that time, and allow retries (backoffLimit): the work of the container was cut off"
-	PullAgain            = "remove image %[1]s from the node (crictl rmi) and have it pulled again, as its copy there may be damaged, or use another version of it: %[2]s is in its own ENTRYPOINT, not in the pod template"
+	PullAgain            = "remove image %[1]s from the node (crictl rmi) and have it pulled again, as its copy there may be damaged, or use another version of it: %[2]s is in its own ENTRYPOINT or CMD, not in the pod template"
 	FixWorkingDir        = "correct workingDir %[1]s of container %[2]s: the container runtime creates it if image %[3]s lacks it, and cannot; or mount a volume there, such as an emptyDir"
 	FixRuntime           = "look into the log of the runtime behind RuntimeClass %[1]s on its node, or {recreate} without runtimeClassName %[1]s to see whether it starts with the default one"
 	FixStart             = "if its pods start on other nodes, see what the container runtime logs on this one; otherwise correct command, volumeMounts or securityContext of container %s, whichever the message is about"
@@ -218,7 +217,7 @@ var (
 // copied from a pod.
 func IsMarked(name string, template *metav1.ObjectMeta) bool {
 	mark := helpers[name].mark
-	isTheirs := name == "istio-proxy" || name == "linkerd-proxy" // No template has these names of its own.
+	isTheirs := name == "istio-proxy" || name == "linkerd-proxy" // Hardly a template has these names of its own.
 	return isTheirs || mark != "" && strings.Contains(fmt.Sprint(template.Labels, template.Annotations), mark)
 }
 

@@ -101,8 +101,8 @@ func finalizersText(finalizers []string) string {
 
 // FindFinalizerOwner returns advice on finalizers that keep the Job from being deleted.
 func FindFinalizerOwner(finalizers []string) string {
-	if owner := FinalizerOwner(finalizers[0]); len(finalizers) == 1 && owner != "" {
-		return fmt.Sprintf("find out why %s has not removed %s: it may not be running, or may no longer know the Job", owner, finalizers[0])
+	if len(finalizers) == 1 && FinalizerOwner(finalizers[0]) != "" {
+		return fmt.Sprintf("find out why %s has not removed %s: it may not be running, or may no longer know the Job", FinalizerOwner(finalizers[0]), finalizers[0])
 	}
 	return fmt.Sprintf("find out who owns %s, and why it has not been removed", strings.Join(finalizers, ", "))
 }

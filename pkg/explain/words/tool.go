@@ -240,7 +240,7 @@ func RunToolAgain(t *explain.Tool) string {
 	case t.Runs:
 		return fmt.Sprintf("after fixing the cause, have %s start a new run: it does not wait for a copy of this Job", t.Name)
 	case t.Source != "":
-		return fmt.Sprintf("after fixing the cause, delete this Job, and have %s create it again: it may take no note of a copy", t.Name)
+		return fmt.Sprintf("after fixing the cause, delete this Job, and have %s create it again: it may ignore a copy", t.Name)
 	case t.Name == explain.ToolHelm && slices.Equal(t.Hooks, []string{"post-delete"}):
 		return "Helm has removed the release all the same, and does not run this hook again: do by hand what it would have done, then delete this Job"
 	case t.Stays:

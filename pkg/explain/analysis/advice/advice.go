@@ -196,9 +196,13 @@ func onNoStart(in *facts.Facts, c *input.Container, message, command string) []e
 	return out
 }
 
-// lacksEntrypoint reports whether the command that is not found is the image's own: the pod template has none.
+// lacksEntrypoint reports whether the command that is not found is the image's own: the pod template has none, and does not change PATH.
 func lacksEntrypoint(of *corev1.Container, known *meaning.KnownError) bool {
-	return known != nil && known.Kind == meaning.ErrorCommandNotFound && of != nil && len(of.Command) == 0 && !strings.Contains(known.Subject, "/") && !slices.Contains(of.Args, known.Subject)
+	if known == nil || known.Kind != meaning.ErrorCommandNotFound || of == nil || len(of.Command) > 0 || strings.Contains(known.Subject, "/") {
+		return false
+	}
+	isGiven := func(arg string) bool { return arg == known.Subject || strings.HasPrefix(arg, "$(") }
+	return !slices.ContainsFunc(of.Args, isGiven) && !slices.ContainsFunc(of.Env, func(v corev1.EnvVar) bool { return v.Name == "PATH" })
 }
 
 // containerOf returns what advice on an error of the container depends on.

@@ -35,10 +35,6 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 		if text := u.Advice(p.Start.Claims); text != "" && len(out) < maxUnfits && !isOther && !isMinor(u, p.Scheduling.Unfit, len(out) > 0) {
 			piece := advise(text, unfitCommand(in, u))
 			piece[0].Change = changeBy(u.Kind)
-			if had := slices.IndexFunc(in.Pods, func(q *input.Pod) bool { return !q.StartedAt.IsZero() }); u.Kind == meaning.UnfitClaimMissing && had >= 0 {
-				piece = advise(fmt.Sprintf(words.EndWithoutClaim, u.Name, in.Pods[had].Name), kubectl(in.Job, "delete job %s", jobWord(in.Job)))
-				piece[0].Elsewhere = true
-			}
 			out, advised = appendNew(out, piece), append(advised, *u)
 		}
 	}
