@@ -139,7 +139,7 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 		kind                  ErrorKind
 		subject, text, advice string
 	}{
-		{ErrorCommandNotFound, "trian", "command trian was not found in the container", "fix the command of container main"},
+		{ErrorCommandNotFound, "trian", "command trian was not found in the container", "correct the command of container main, or use an image that has trian"},
 		{ErrorFileMissing, tokenDir + "/token", tokenDir + "/token does not exist", "automountServiceAccountToken"},
 		{ErrorNotExecutable, "/run.sh", "/run.sh may not be executed (permission denied)", "chmod +x"},
 		{ErrorWrongArchitecture, "/app", "exec format error, the image is for another architecture than the node", "kubernetes.io/arch"},

@@ -100,5 +100,5 @@ func notFoundAdvice(e *KnownError, c Container) string {
 	if name := cmp.Or(e.Subject, first); path.Base(name) != path.Base(cmp.Or(first, name)) {
 		return fmt.Sprintf("use an image that has %s, which container %s calls, or correct that call (image %s)", wording.Shorten(path.Base(name), maxDetail), c.Name, c.Image)
 	}
-	return fmt.Sprintf("fix the command of container %s, or use an image that contains it (image %s)", c.Name, c.Image)
+	return fmt.Sprintf("correct the command of container %s, or use an image that has %s; its image is %s", c.Name, cmp.Or(wording.Shorten(e.Subject, maxDetail), "its program"), c.Image)
 }
