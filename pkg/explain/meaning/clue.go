@@ -253,14 +253,18 @@ var (
 	neededOption  = lazyregexp.New(`(?i)(?:\bmissing|\brequires?|\brequired|\bmust (?:provide|specify|set))\b[^;]*?(--[a-z][\w-]+)|(--[a-z][\w-]+)\W[^;]*\b(?:missing|required|must be (?:set|provided|specified|given))\b`)
 )
 
+// shownValue returns the value of an option, or "its value" if it may be a secret.
+func shownValue(option, value string) string {
+	if confidential.MatchString(option) || strings.Contains(value, "@") || strings.HasPrefix(option, "-u") || strings.HasPrefix(option, "--user") || option == "-H" {
+		return "its value"
+	}
+	return wording.Shorten(value, maxCommand)
+}
+
 // refusedOption is the clue of an option that the program does not know, or that it needs.
 func refusedOption(q *Clue, c *Container) string {
 	if m := jointOption.FindStringSubmatch(q.Words); m != nil {
-		value := wording.Shorten(m[2], maxDetail)
-		if confidential.MatchString(m[1]) || strings.Contains(m[2], "@") || strings.HasPrefix(m[1], "-u") || strings.HasPrefix(m[1], "--user") || m[1] == "-H" {
-			value = "its value"
-		}
-		return fmt.Sprintf("correct the quotes around %s and %s, which are one word in %s (image %s): the program takes both for the name of an option", m[1], value, c.scriptText(), c.Image)
+		return fmt.Sprintf("correct the quotes around %s and %s, which are one word in %s (image %s): the program takes both for the name of an option", m[1], shownValue(m[1], m[2]), c.scriptText(), c.Image)
 	}
 	if m := unknownOption.FindStringSubmatch(q.Words); m != nil {
 		return usageAdvice(&KnownError{Subject: m[2] + prefixed("--", m[1]+m[3])}, *c)

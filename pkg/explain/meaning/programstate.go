@@ -150,7 +150,7 @@ func usageAdvice(e *KnownError, c Container) string {
 	}
 	for _, argument := range c.Arguments {
 		if name, value, isJoint := strings.Cut(argument, " "); isJoint && strings.HasPrefix(name, "-") && strings.Contains(e.Subject, argument) {
-			return fmt.Sprintf("give %s and %s as two elements of command or args of container %s: they are one, with a space in it", name, wording.Shorten(value, maxCommand), c.Name)
+			return fmt.Sprintf("give %s and %s as two elements of command or args of container %s: they are one, with a space in it", name, shownValue(name, value), c.Name)
 		}
 	}
 	if text := wrongWord(&Clue{Words: e.Subject}, &c); text != "" {
