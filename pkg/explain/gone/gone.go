@@ -130,8 +130,11 @@ func (t *Traces) history(e *corev1.Event) string {
 	case ended(e):
 		text = fmt.Sprintf("it failed %s (%s)", ago, e.Reason)
 	case e.Reason == strayOwner:
-		owner := append(ownerRef.FindStringSubmatch(e.Message), "", "the owner", "")
-		text = fmt.Sprintf("the garbage collector deleted it %s, as its owner, %s, is not in its namespace, where an owner has to be", ago, wording.Join(" ", owner[1], owner[2]))
+		owner := "its owner"
+		if m := ownerRef.FindStringSubmatch(e.Message); m != nil {
+			owner += ", " + m[1] + " " + m[2] + ","
+		}
+		text = fmt.Sprintf("the garbage collector deleted it %s, as %s is not in its namespace, where an owner has to be", ago, owner)
 	case e.Reason == "SuccessfulCreate" && len(t.Pods) == 0 && len(uids) == 1:
 		text = fmt.Sprintf("its pod was created %s, and no event shows that it ended: something deleted it before", ago)
 	case e.Type == corev1.EventTypeWarning:

@@ -250,17 +250,19 @@ func behindWebhook(in *facts.Facts, known *meaning.KnownError) string {
 // errorCommand returns the commands that give a program the permission that it lacks, or that show the pods behind the Service that it
 // cannot reach; "" for other errors.
 func errorCommand(in *facts.Facts, known *meaning.KnownError) string {
-	switch {
-	case known == nil:
+	if known == nil {
 		return ""
+	}
+	webhook := behindWebhook(in, known)
+	switch {
 	case known.Kind == meaning.ErrorNameResolution && in.UsesNodeDNS():
 		return "" // No Service has to do with it.
 	case slices.Contains(unreachable, known.Kind) && !known.IsOfAPIServer():
 		return serviceCommand(in, known.Subject, known.Kind != meaning.ErrorNameResolution)
 	case known.Leftover.Name != "":
 		return cmp.Or(known.Leftover.Adopt, kubectl(in.Job, "get %s %s --show-labels", shellWord(known.Leftover.Resource), shellWord(known.Leftover.Name)))
-	case behindWebhook(in, known) != "":
-		return behindWebhook(in, known)
+	case webhook != "":
+		return webhook
 	case known.IsOfPolicy():
 		_, command := known.Refusal().Advice(shellWord(in.Job.Namespace))
 		return command

@@ -34,7 +34,10 @@ func NextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.
 	case v.Blocker != nil && v.Blocker.HoldsJob:
 		steps = nextHeld(in, v.Blocker)
 	case in.Decision.Decided():
-		terminal := map[bool]reconcile.Outcome{false: reconcile.OutcomeFailed, true: reconcile.OutcomeComplete}[in.Decision.Outcome == reconcile.OutcomeSucceeding]
+		terminal := reconcile.OutcomeFailed
+		if in.Decision.Outcome == reconcile.OutcomeSucceeding {
+			terminal = reconcile.OutcomeComplete
+		}
 		steps = append(nextAt(v, explain.WaitGrace, explain.StepTerminated), explain.Step{Kind: explain.StepEnd, Condition: string(terminal)})
 	default:
 		steps = append(nextPods(in, failed, v), nextLimits(in, v)...)
