@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
@@ -50,7 +52,7 @@ func newCronJob(r *explain.CronJobReport, o Options) *cronJob {
 	isWell := func(run *explain.OwnedRun) bool { return run == nil || run.Cause == "" }
 	if r.State != explain.CronJobScheduled || !isWell(r.Last) || !isWell(r.ByHand) { // The fields have the rest, and the next start.
 		withoutNext := *r
-		withoutNext.Next = nil
+		withoutNext.Next = &metav1.Time{} // The schedule has a next start, which the text leaves out.
 		sentence, notes := words.CronJobText(&withoutNext, r.ObservedAt.Time)
 		p.Para(0, 0, layout.Text(layout.Bold, sentence))
 		if len(notes) > 0 {

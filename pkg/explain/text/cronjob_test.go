@@ -88,6 +88,16 @@ func TestNextStartInBothTimeZones(t *testing.T) {
 	}
 }
 
+// A last Job with a problem is in the sentence, which leaves the next start to its field.
+// Requirements: CRJ-10.
+func TestLastJobWithAProblemIsInTheSentence(t *testing.T) {
+	r := nightly()
+	r.Runs[0].State, r.Runs[0].Cause = explain.OwnedFailed, "exit 1"
+	r.Last = &r.Runs[0]
+	got := render(t, func(w io.Writer) error { return CronJob(w, &r, Options{Width: 160}) })
+	assert.Contains(t, got, "CronJob nightly-report last started nightly-report-29537370, which failed: exit 1; the last success was at ")
+}
+
 // The states of CronJobs and JobSets come first, in text that is safe for a terminal. Notes follow
 // the sentence.
 // Requirements: CRJ-02, CRJ-03, JST-01.

@@ -298,7 +298,7 @@ func lastStartText(r *explain.CronJobReport, now time.Time) string {
 }
 
 func nextStartText(r *explain.CronJobReport, now time.Time) string {
-	if r.Next == nil {
+	if r.Next.IsZero() {
 		return ""
 	}
 	text := "the next start is at " + moment(r.Next, now)
