@@ -190,7 +190,7 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 		"Jobs pile up": {
 			change: active(batchv1.AllowConcurrent), state: explain.CronJobPileUp,
 			jobs:    []run{jobNamed("c", 1*time.Hour, stalled), jobNamed("a", 3*time.Hour, stalled), jobNamed("b", 2*time.Hour, stalled)},
-			first:   "CronJob backup has 3 Jobs at once, all stalled, the oldest: ",
+			first:   "CronJob backup has 3 Jobs at once, all stalled: ",
 			notes:   "concurrencyPolicy Allow adds a Job at each start, and history limits remove only finished Jobs. The oldest of them, a, is stalled for 3h.",
 			command: "kubectl edit cronjob backup -n ns",
 		},

@@ -216,7 +216,7 @@ func pileUpText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	case 0:
 		return text + " running at once, the oldest for " + wording.Age(now.Sub(ptr.Deref(r.Oldest.Since, metav1.NewTime(now)).Time)), ""
 	case r.Running:
-		return text + " at once, all stalled, the oldest", r.Oldest.Cause
+		return text + " at once, all stalled", r.Oldest.Cause
 	}
 	return fmt.Sprintf("%s at once, %d of them stalled", text, r.Stalled), r.Oldest.Cause
 }
