@@ -91,7 +91,7 @@ type Unusual struct {
 	Message, StatusReason string
 	// Unschedulable is the reason why no node can take the pod (condition PodScheduled), with its time and the nodeSelector of the pod.
 	Unschedulable    string
-	NodeSelector     string
+	NodeSelector     map[string]string
 	UnscheduledSince time.Time
 	// Gates are spec.schedulingGates.
 	Gates []string

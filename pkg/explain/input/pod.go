@@ -12,7 +12,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -122,9 +121,7 @@ func (u *Unusual) noteConditions(pod *corev1.Pod) {
 		switch {
 		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && (c.Reason == corev1.PodReasonUnschedulable || c.Reason == skipped):
 			u.Unschedulable, u.UnscheduledSince = CutText(cmp.Or(c.Message, c.Reason)), c.LastTransitionTime.Time
-			if len(pod.Spec.NodeSelector) > 0 {
-				u.NodeSelector = CutText(labels.FormatLabels(pod.Spec.NodeSelector))
-			}
+			u.NodeSelector = pod.Spec.NodeSelector
 		case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:
 			u.Disruption, u.DisruptionMessage = c.Reason, CutText(c.Message)
 		case pod.Status.Phase == corev1.PodFailed && c.Status == corev1.ConditionTrue && aboutEnd.MatchString(string(c.Type)):

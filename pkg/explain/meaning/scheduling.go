@@ -35,9 +35,10 @@ type Unfit struct {
 	Of         int32 `json:"-"`
 	IsHelpless bool  `json:"-"`
 	// More are the other taints for one of which a toleration suffices, IsOfJob is set if a label of the Job has the name of the node, and
-	// IsAdded if the pod has the nodeSelector and its template does not.
-	More             []string `json:"-"`
-	IsOfJob, IsAdded bool     `json:"-"`
+	// Added is the part of the pod's nodeSelector that its template does not have.
+	More    []string `json:"-"`
+	IsOfJob bool     `json:"-"`
+	Added   string   `json:"-"`
 	// Message is the scheduler's message.
 	Message string `json:"message"`
 }

@@ -86,7 +86,7 @@ func IsChosen(all []Unfit) bool { return len(all) == 1 && choice.MatchString(all
 // IsElsewhere reports whether only nodes, or the cluster, keep the pod from a node: its template is not at fault.
 func IsElsewhere(all []Unfit) bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(u Unfit) bool {
-		isOfNode := u.IsForOthers() || u.IsOfJob || u.IsAdded || u.Kind == UnfitClaimMissing && u.Holder != "" || u.Kind == UnfitPodAffinity && strings.HasPrefix(u.Name, "existing") && u.Selector != ""
+		isOfNode := u.IsForOthers() || u.IsOfJob || u.Added != "" || u.Kind == UnfitClaimMissing && u.Holder != "" || u.Kind == UnfitPodAffinity && strings.HasPrefix(u.Name, "existing") && u.Selector != ""
 		return !isOfNode && !u.IsState() && !slices.Contains([]UnfitKind{UnfitCordoned, UnfitNoNodes, UnfitFargateFull, UnfitClaimPending, UnfitClaimUnbound, UnfitVolumeMissing}, u.Kind)
 	})
 }
@@ -155,8 +155,8 @@ func selectorAdvice(u *Unfit, _ []Claim) string {
 	switch {
 	case u.IsForOthers():
 		return u.unpin()
-	case u.IsAdded:
-		return fmt.Sprintf("find what gives the pod nodeSelector %s, which its template does not have: a webhook, or the controller that owns its Job; if it is wrong, delete the pod, which then counts as failed, so that its replacement gets another one", u.Name)
+	case u.Added != "":
+		return fmt.Sprintf("find what gives the pod nodeSelector %s, which its template does not have: a webhook, the default of its namespace (OpenShift's annotation openshift.io/node-selector), or the controller that owns its Job; if it is wrong, correct it there and delete the pod, which then counts as failed, so that its replacement gets another one", u.Added)
 	case u.IsOfJob:
 		return "if node " + u.Pinned + " is gone, delete this Job, which is for this node only; if it is not, check its label " + hostname
 	case u.Pinned != "":

@@ -1,6 +1,7 @@
 package podproblems
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,8 +25,13 @@ import (
 func addNodeRule(in *facts.Facts, u *meaning.Unfit, pod string) {
 	u.Name = selectorOf(&in.Spec.Template.Spec)
 	u.Rule, u.Labels = nodeRuleOf(&in.Spec.Template.Spec)
-	if added := input.PodNamed(in.Active, pod); added != nil && u.Name == "" && u.Rule == "" && added.NodeSelector != "" {
-		u.Name, u.IsAdded = added.NodeSelector, true
+	if p := input.PodNamed(in.Active, pod); p != nil && u.Rule == "" {
+		added := maps.Clone(p.NodeSelector)
+		maps.DeleteFunc(added, func(key, value string) bool {
+			own, is := in.Spec.Template.Spec.NodeSelector[key]
+			return is && own == value
+		})
+		u.Name, u.Added = cmp.Or(labels.Set(p.NodeSelector).String(), u.Name), labels.Set(added).String()
 	}
 	u.IsOfJob = u.Pinned != "" && isMadeFor(in, u.Pinned)
 }
