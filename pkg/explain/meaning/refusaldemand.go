@@ -212,7 +212,11 @@ func (r *Refusal) fillDemand(template string, groups []string) string {
 		}
 	}
 	for i, group := range found {
-		pairs = append(pairs, fmt.Sprintf("{%d}", i+1), group)
+		number := fmt.Sprintf("{%d}", i+1)
+		pairs = append(pairs, number, group)
+		if strings.Contains(template, number) { // It has a place of its own.
+			continue
+		}
 		for _, name := range strings.FieldsFunc(group, func(r rune) bool { return strings.ContainsRune(", \"'`[]{}", r) }) {
 			if name = strings.Trim(name, "."); name != "" && name != "and" {
 				names = append(names, name)
