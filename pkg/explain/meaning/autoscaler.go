@@ -173,7 +173,7 @@ func (a *Autoscaler) Text() string {
 		return ""
 	case a.Adds:
 		return component(a.By) + " adds a node for it"
-	case a.Kind != "":
+	case a.Kind != "" && a.fill(a.row().text) != "":
 		return component(a.By) + " adds no node: " + a.fill(a.row().text)
 	}
 	return wording.Join(": ", component(a.By)+" adds no node for it", a.why())

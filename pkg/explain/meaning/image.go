@@ -204,8 +204,8 @@ var images = []row[TroubleKind]{
 	},
 	{
 		kind: Unreachable,
-		patterns: re(`(?:"https?://(?P<name>[^/"]+)/[^"]*".*?)?(?P<detail>dial tcp \S+ (?:connect: )?[a-z/ ]+)$`, `no such host|in name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|`+
-			`TLS handshake timeout|connection reset|context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`),
+		patterns: re(`(?:"https?://(?P<name>[^/"]+)/[^"]*".*?)?(?P<detail>dial tcp \S+ (?:connect: )?[a-z/ ]+)$`, serverAway,
+			`context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`),
 		yieldsTo: []TroubleKind{ProxyDown, RegistryTLS, RegistryExpired, RegistryPlain, RegistryUnknown, RegistryNoDNS, RegistryOfService},
 		keepsEnd: true, brief: "registry unreachable",
 		text:   "cannot be pulled: its registry{in brackets} cannot be reached",
@@ -233,11 +233,10 @@ var images = []row[TroubleKind]{
 		advice:   "use an address of the registry that nodes can resolve, as they do not use the DNS of the cluster, such as an ingress, or localhost and a NodePort of its Service; or give the container runtime of the nodes a mirror for {name} (hosts.toml, registries.yaml)",
 	},
 	{
-		kind: Unauthorized,
-		patterns: re(`(?i)unauthorized|authorization failed|authentication required|no basic auth credentials|access denied|access forbidden|` +
-			`access to the requested resource|requested access to the resource is denied|\bdenied(?:: |$)|permission .*denied|\b40[13]\b|insufficient_scope`),
+		kind:     Unauthorized,
+		patterns: re(rightDenied, `access to the requested resource`),
 		// Docker Hub tells some clients of its rate limit as unauthorized.
-		yieldsTo: []TroubleKind{RateLimit, Unreachable, CloudRegistry, PublicDenied, NotOfficial, HubDenied, CredentialsExpired, RepositoryNotFound, BlobsDenied, Unauthenticated, ClusterRegistry},
+		yieldsTo: []TroubleKind{RateLimit, Unreachable, CloudRegistry, PublicDenied, NotOfficial, HubDenied, CredentialsExpired, RepositoryNotFound, BlobsDenied, Unauthenticated, ClusterRegistry, UnpackDenied},
 		brief:    "access denied",
 		text:     "cannot be pulled: the registry denied access",
 		note:     "credentials are missing or wrong, or the repository does not exist",
@@ -370,10 +369,24 @@ func OfImage(reason, message string) *Trouble {
 		return &Trouble{Kind: Signature, Detail: lastWords(message)}
 	}
 	t := troubleIn(images, imageError(message))
-	if (t == nil || t.Kind == Image) && reason == "RegistryUnavailable" {
-		t = &Trouble{Kind: Unreachable}
+	if (t == nil || t.Kind == Image) && (reason == "RegistryUnavailable" || callFailed.MatchString(message)) {
+		t = &Trouble{Kind: Unreachable, Name: callFailed.Group(message), Detail: lastWords(message)}
 	}
 	return t
+}
+
+// callFailed matches an error of Go's HTTP client, which got no response: it is in front of why.
+var callFailed = lazyregexp.New(`\b(?:Get|Head|Post) "?https?://([^/"\s]+)[^"\s]*: `)
+
+// NoteImage adds what the name of the image says about a registry that denies access: Docker Hub may have no such repository.
+func (t *Trouble) NoteImage(image string) {
+	switch plain, isPlain := strings.CutPrefix(image, "docker.io/"); {
+	case t == nil || t.Kind != Unauthorized && t.Kind != Unauthenticated || registryOf(image) != "docker.io":
+	case !isPlain && !strings.Contains(plain, "/"), strings.HasPrefix(plain, "library/"):
+		t.Kind = NotOfficial
+	default:
+		t.Kind = HubDenied
+	}
 }
 
 // imageError returns the error of the runtime, without the name of the image before it, which may contain any words. Kubelets

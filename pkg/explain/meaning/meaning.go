@@ -37,6 +37,8 @@ type Trouble struct {
 	Detail string `json:"detail,omitempty"`
 	// NoPullSecrets reports whether the registry denies access to a pod without imagePullSecrets.
 	NoPullSecrets bool `json:"noPullSecrets,omitempty"`
+	// Source is the volume in the pod template, nil for others.
+	Source *Mount `json:"-"`
 	// Pod is about the pod and its image.
 	Pod Where `json:"-"`
 	// SeenAt is when the kubelet last missed the object or the key, if that is so long ago that it may exist by now.
@@ -198,6 +200,8 @@ func (t *Trouble) Advice(volume string) string {
 		return t.fill(createLost, volume)
 	case t.NFS != "" && slices.Contains([]TroubleKind{MountTimeout, Volume, StorageUnreachable}, t.Kind):
 		return t.fill(reachNFS, volume)
+	case t.Source.sourceAdvice() != "" && slices.Contains([]TroubleKind{MountTimeout, Volume}, t.Kind):
+		return t.fill(t.Source.sourceAdvice(), volume)
 	case moved != "" && slices.Contains([]TroubleKind{ImageNotFound, RepositoryNotFound, NotOfficial, HubDenied, PublicDenied}, t.Kind):
 		return moved
 	case t.Pod.Store != "" && t.Kind == ObjectMissing && t.Object == "Secret" && t.Volume == "":

@@ -130,21 +130,21 @@ var unfits = []unfitRow{
 	},
 	{
 		kind:     UnfitTaint,
-		patterns: re(`^node\(s\) had (?:untolerated )?taints? \{([^}]*)\}`, `^node\(s\) had (?:untolerated )?taint|^PodToleratesNode(?:NoExecute)?Taints$`),
+		patterns: re(`^node\(s\) had (?:untolerated )?taints? \{([^}]*)\}`, `(?i)\btaints?\b|\btolerat`),
 		text:     "with untolerated taint{taint}",
 		nodes:    [2]string{"has an untolerated taint{taint}", "have an untolerated taint{taint}"},
 		advise:   taintAdvice,
 	},
 	{
 		kind:     UnfitCordoned,
-		patterns: re(`^node\(s\) were unschedulable|^(?:Check)?NodeUnschedulable$`),
+		patterns: re(`(?i)\bnode\S* (?:\w+ )?unschedulable$|\bcordoned\b`),
 		text:     "unschedulable (cordoned)",
 		nodes:    [2]string{"is cordoned", "are cordoned"},
 		advice:   uncordon,
 	},
 	{
 		kind:     UnfitTopologySpread,
-		patterns: re(`pod topology spread constraints(?: \((missing required label)\))?|^EvenPodsSpread$`),
+		patterns: re(`(?i)topology ?spread(?: constraints \((missing required label)\))?|\bpods spread\b`),
 		text:     "topology spread constraints{(name)}{(rule)}",
 		nodes:    [2]string{"does not satisfy its topology spread constraints{(name)}{(rule)}", "do not satisfy its topology spread constraints{(name)}{(rule)}"},
 		advise: func(u *Unfit, _ []Claim) string {
@@ -163,28 +163,28 @@ var unfits = []unfitRow{
 	},
 	{
 		kind: UnfitVolumeNode, isAboutClaim: true,
-		patterns: re(`^NoVolume(?:Zone|Node)Conflict$|^VolumeNodeAffinityConflict$|volume node affinity conflict|PersistentVolume's node affinity|no available volume zone|\bpv "[^"]+" node affinity doesn't match`),
+		patterns: re(`(?i)volume.*(?:zone|affinity|conflict)|\bpv "[^"]+" node affinity`),
 		text:     "volume node affinity{(claim)}",
 		nodes:    [2]string{"cannot use its volume{(claim)}", "cannot use its volume{(claim)}"},
 		advise:   volumeNodeAdvice,
 	},
 	{
 		kind: UnfitNodeAffinity, yieldsTo: []UnfitKind{UnfitVolumeNode},
-		patterns: re(`node affinity|node selector|^pod affinity terms conflict|^MatchNodeSelector$`),
+		patterns: re(`node affinity|node selector|^pod affinity terms conflict`),
 		text:     "node affinity/selector{(name)}",
 		nodes:    [2]string{"does not match its {selector}", "do not match its {selector}"},
 		advise:   selectorAdvice,
 	},
 	{
 		kind:     UnfitNodeName,
-		patterns: re(`requested (?:node name|hostname)|^(?:HostName|PodFitsHost)$`),
+		patterns: re(`(?i)requested (?:node name|hostname)|^host ?name$|^pod fits host$`),
 		text:     "node name",
 		nodes:    [2]string{"is not the node that it names", "are not the node that it names"},
 		advice:   "{recreate} with a nodeName that exists, or without it",
 	},
 	{
 		kind:     UnfitHostPort,
-		patterns: re(`free (?:host )?ports|^PodFitsHostPorts$`),
+		patterns: re(`(?i)\b(?:host|free|pod) ports\b`),
 		text:     "host port in use",
 		nodes:    [2]string{"has its host port{ name} in use", "have its host port{ name} in use"},
 		advise: func(u *Unfit, _ []Claim) string {
@@ -196,14 +196,14 @@ var unfits = []unfitRow{
 	},
 	{
 		kind:     UnfitVolumeCount,
-		patterns: re(`exceed max volume count|^Max\w*VolumeCount$`),
+		patterns: re(`(?i)max\b.*volume ?count|volume limit`),
 		text:     "maximum number of volumes",
 		nodes:    [2]string{"has as many volumes as it may", "have as many volumes as they may"},
 		advise:   fullAdvice("wait until a volume is detached from node {pinned}, or ", "add nodes: these have as many volumes attached as they may"),
 	},
 	{
 		kind: UnfitNoVolume, isAboutClaim: true,
-		patterns: re(`available persistent volumes to bind|^VolumeBindingNoMatch$`),
+		patterns: re(`available persistent volumes to bind|^volume binding no match$`),
 		text:     "no PersistentVolume to bind{(claim)}",
 		nodes:    [2]string{"has no PersistentVolume to bind{(claim)}", "have no PersistentVolume to bind{(claim)}"},
 		advise:   unboundAdvice,
@@ -253,7 +253,7 @@ var unfits = []unfitRow{
 	},
 	{
 		kind: UnfitClaimUnbound, isAboutClaim: true, yieldsTo: []UnfitKind{UnfitVolumeNode},
-		patterns: re(`provisioning failed for PVC "([^"]+)"`, `unbound (?:immediate )?PersistentVolumeClaim|binding volumes: |^PersistentVolumeClaim had no pv name`),
+		patterns: re(`provisioning failed for PVC "([^"]+)"`, `(?i)\bunbound\b|\bnot (?:yet )?bound\b|\bbinding volumes\b|PersistentVolumeClaim had no pv name`),
 		text:     "{claim} is not bound{(warning)}",
 		advise:   unboundAdvice,
 	},

@@ -135,7 +135,7 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 	},
 	{
 		kind:     ClaimUnusable,
-		patterns: re(`error processing PVC (?P<namespace>[^/ ]+)/(?P<name>\S+): PVC (?P<detail>is not bound|is being deleted)`),
+		patterns: re(`(?i)\b(?:PVC|claim) "?(?:(?P<namespace>[a-z0-9-]+)/)?(?P<name>[a-z0-9.-]+)"?:?(?: PVC| claim)? (?P<detail>is not bound|is being deleted)`),
 		complete: true, brief: "claim {detail}",
 		text:   "its claim {name} {detail}",
 		advice: "find out why the claim {detail}",
@@ -241,8 +241,8 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice:   "for NFS and SMB, install the client on the nodes (nfs-common or nfs-utils, cifs-utils); otherwise compare fsType and mountOptions of the volume with its file system",
 	},
 	{
-		kind:     StorageUnknown,
-		patterns: re(`Failed to resolve (?:server )?"?(?P<name>[^" :]+)`),
+		kind: StorageUnknown, yieldsTo: []TroubleKind{SecretsStore, SecretsStoreUnknown},
+		patterns: re(`Failed to resolve (?:server )?"?(?P<name>[^" :]+)`, `\blookup (?P<name>[\w.-]*\w)\.?(?: on \S+)?: no such host`),
 		brief:    "unknown server {name}",
 		text:     "its node cannot resolve {name}, the server of {volume}",
 		advice:   "correct the name of the server, or use its address: a node does not use the DNS of the cluster, so that it cannot resolve names of Services (for EFS, its file system needs a mount target in the zone of {node}){?; mounting is retried automatically}",
@@ -276,11 +276,11 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice:   "give the identity that mounts the bucket (the role of the CSI driver, or the identity of the pod's ServiceAccount) the right to list and read it{?; mounting is retried automatically}",
 	},
 	{
-		kind: StorageUnreachable, yieldsTo: []TroubleKind{DriverMissing},
+		kind: StorageUnreachable, yieldsTo: []TroubleKind{DriverMissing, SecretsStore, SecretsStoreUnknown, StorageUnknown},
 		patterns: re(`(?P<detail>mount error\((?:111|112|113|115)\): [A-Z][\w ]*?)(?: Refer |$)`, `(?P<detail>rbd: map failed: .*Connection timed out)`,
-			`(?i)connection timed out|connect to \S+ timed out|connection refused|no route to host|network is unreachable|timeout waiting for device node to appear`),
+			serverAway, `timeout waiting for device node to appear`),
 		keepsEnd: true, brief: "storage unreachable",
-		text:   "its node cannot reach the server of {volume}",
+		text:   "its node cannot reach the server{in brackets} of {volume}",
 		advice: "check the name of the server, and firewalls between node and server{?; mounting is retried automatically}",
 	},
 	{
@@ -314,11 +314,11 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 	{
 		kind: MountDenied,
 		patterns: re(`(?P<detail>applyFSGroup failed)`, `(?P<detail>UnauthorizedOperation: You are not authorized[^.]*)`,
-			`(?P<detail>no relationship found between node \S+ and this object)`, `(?i)access denied by server|permission ?denied|operation not permitted|is forbidden: `),
+			`(?P<detail>no relationship found between node \S+ and this object)`, rightDenied),
 		yieldsTo: []TroubleKind{SecretsStore, SecretsStoreDenied, BucketDenied, MountBroken, ExportDenied, FileSystemDenied, ShareDenied, DriverDenied},
 		keepsEnd: true, brief: "mount denied",
 		text:   "mounting {volume} was denied",
-		advice: "grant the node or the driver access to the volume{?; mounting is retried automatically}",
+		advice: "grant the node or the driver access to the volume on its server{in brackets}, with the credentials that it uses{?; mounting is retried automatically}",
 	},
 	{
 		kind:     MountTimeout,
@@ -366,7 +366,7 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		kind:     Volume,
 		keepsEnd: true, brief: "volume",
 		text:   "{volume} cannot be mounted",
-		advice: "look for the error in the log of the CSI driver's pod on {node}, or on the server of the volume{?; mounting is retried automatically}",
+		advice: "look for the error in the log of the CSI driver's pod on {node}, or on the server of the volume{in brackets}{?; mounting is retried automatically}",
 	},
 })
 
@@ -391,8 +391,20 @@ func ofVolume(message string) *Trouble {
 	if t != nil && t.Volume == "" {
 		t.Volume = aboutVolume.Group(message)
 	}
-	if t != nil && t.Kind == Volume && strings.HasPrefix(message, "AttachVolume.") {
+	switch {
+	case t == nil:
+	case t.Kind == Volume && strings.HasPrefix(message, "AttachVolume."):
 		t.Kind = VolumeAttach
+	case slices.Contains([]TroubleKind{Volume, MountTimeout, MountDenied, StorageUnreachable}, t.Kind):
+		t.Name = cmp.Or(t.Name, volumeServer.Group(message))
+	case t.Kind == SecretsStore && deniesRight.MatchString(message):
+		t.Kind = SecretsStoreDenied
 	}
 	return t
 }
+
+// volumeServer matches the server of a volume in the command that mounts it, or in the address of a request.
+var (
+	volumeServer = lazyregexp.New(`(?:\bendpoint|\burl|\bGet|\bPost|\bPut|\bHead)[=:\s"]+(\w+://[^/\s"',\]]+)|(?:^|[\s"'])//([\w.<>-]+)/|(?:^|[\s"'@])([\w-]+\.[\w.-]+):/\w|\bdial (?:tcp|udp) (\S+:\d+)`)
+	deniesRight  = lazyregexp.New(rightDenied)
+)

@@ -180,7 +180,7 @@ func shellWord(word string) string { return explain.ShellWord(word) }
 // onNoStart returns advice on a container that could not start, by the message of the runtime, with a command or "".
 func onNoStart(in *facts.Facts, c *input.Container, message, command string) []explain.Advice {
 	of, class, known := in.TemplateContainer(c.Name), in.Spec.Template.Spec.RuntimeClassName, meaning.StartErrorIn(message)
-	text := fmt.Sprintf(words.FixStart, c.Name)
+	text := cmp.Or(meaning.SetupAdvice(message, containerOf(in, c)), fmt.Sprintf(words.FixStart, c.Name))
 	switch {
 	case lacksEntrypoint(of, known):
 		text = fmt.Sprintf(words.PullAgain, of.Image, known.Subject)

@@ -50,6 +50,16 @@ func noteSource(mount *meaning.Mount, v *corev1.Volume) {
 	}
 }
 
+// SourceVolume returns a volume of the Job's template, nil for none.
+func SourceVolume(v *corev1.Volume) *meaning.Mount {
+	if v == nil {
+		return nil
+	}
+	mount := &meaning.Mount{Volume: v.Name}
+	noteSource(mount, v)
+	return mount
+}
+
 // Mounts returns the volumes of a container of the Job's template.
 func (in *Facts) Mounts(name string) (all []meaning.Mount) {
 	c := in.TemplateContainer(name)
