@@ -380,11 +380,7 @@ var callFailed = lazyregexp.New(`\b(?:Get|Head|Post) "?https?://([^/"\s]+)[^"\s]
 
 // NoteImage adds what the name of the image says about a registry that denies access: Docker Hub may have no such repository.
 func (t *Trouble) NoteImage(image string) {
-	switch plain, isPlain := strings.CutPrefix(image, "docker.io/"); {
-	case t == nil || t.Kind != Unauthorized && t.Kind != Unauthenticated || registryOf(image) != "docker.io":
-	case !isPlain && !strings.Contains(plain, "/"), strings.HasPrefix(plain, "library/"):
-		t.Kind = NotOfficial
-	default:
+	if t.IsDenied() && registryOf(image) == "docker.io" && strings.Contains(image, "/") {
 		t.Kind = HubDenied
 	}
 }

@@ -37,7 +37,7 @@ var setupWords = []struct {
 		for i := range c.Mounts {
 			all = append(all, c.Mounts[i].Path)
 		}
-		return wording.Join("", "correct the volumeMounts of container "+c.Name, wording.InBrackets(wording.EnumerateFew(all)))
+		return "if its pods start on other nodes, see what the container runtime logs on this one; otherwise correct the volumeMounts of container " + c.Name + wording.InBrackets(wording.EnumerateFew(all))
 	}},
 }
 

@@ -280,8 +280,8 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		patterns: re(`(?P<detail>mount error\((?:111|112|113|115)\): [A-Z][\w ]*?)(?: Refer |$)`, `(?P<detail>rbd: map failed: .*Connection timed out)`,
 			serverAway, `timeout waiting for device node to appear`),
 		keepsEnd: true, brief: "storage unreachable",
-		text:   "its node cannot reach the server{in brackets} of {volume}",
-		advice: "check the name of the server, and firewalls between node and server{?; mounting is retried automatically}",
+		text:   "its node cannot reach the server of {volume}",
+		advice: "check the name of the server{in brackets}, and firewalls between node and server{?; mounting is retried automatically}",
 	},
 	{
 		kind:     FileSystemDenied, // The helper of EFS mounts through a proxy on the node.

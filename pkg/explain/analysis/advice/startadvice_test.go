@@ -103,7 +103,7 @@ func TestRefusedCreationHasAdvice(t *testing.T) {
 		`admission webhook "vault.hashicorp.com" denied the request: failed to find service account volume mount`:                                             "recreate the Job with automountServiceAccountToken: true (the pod template has false), as the agent logs in with the token of its ServiceAccount default",
 		`admission webhook "w.io" denied the request: pods "x" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot != true (pod must set x)`: "recreate the Job with runAsNonRoot: true in the securityContext",
 		`admission webhook "w.io" denied the request: invalid value of acme.io/cpu`:                                                                           "recreate the Job with another value of annotation acme.io/cpu in the pod template, or have the webhook w.io changed",
-		`pods "train-x" is forbidden: ValidatingAdmissionPolicy 'p' denied request: failed expression: object.spec.priority < 1000`:                           "recreate the Job with another spec.priority in the pod template",
+		`pods "train-x" is forbidden: ValidatingAdmissionPolicy 'p' denied request: failed expression: object.spec.priority < 1000`:                           "recreate the Job with a spec.priority in the pod template that it allows",
 		`pods "train-x" is forbidden: exceeded quota: team, requested: pods=1, used: pods=1, limited: pods=1`:                                                 "wait until other pods of the namespace have ended",
 	} {
 		f := explaintest.InputOf(explaintest.JobWith(func(j *batchv1.Job) {
