@@ -220,7 +220,7 @@ var images = []row[TroubleKind]{
 	},
 	{
 		kind: RegistryNoDNS, yieldsTo: []TroubleKind{RegistryOfService},
-		patterns: re(`lookup \S+ on (?P<name>\S+?)(?::53)?: (?:read udp \S+: |dial udp \S+: )?(?:read: |connect: )?(?:i/o timeout|connection refused|network is unreachable|no route to host)`),
+		patterns: re(`lookup \S+ on (?P<name>\S+?)(?::53)?: (?:\w+ udp |i/o timeout|.*\b(?:refused|unreachable|no route))`),
 		brief:    "no DNS on the node",
 		text:     "cannot be pulled: name server {name} does not answer",
 		advice:   "check whether the name server in /etc/resolv.conf of {node} runs, and whether the node can reach it" + retried,

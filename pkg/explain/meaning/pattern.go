@@ -59,6 +59,5 @@ func Patterns(job string) func(message string) string {
 const (
 	serverAway = `(?i)\bconnection (?:timed out|refused|reset|closed)|\bno route to host|\b(?:network|host) is (?:unreachable|down)|\b(?:i/o|handshake|connect\w*) timeout|connect to \S+ timed out|` +
 		`no such host|in name resolution|server misbehaving`
-	rightDenied = `(?i)\bunauthori[sz]ed|\bauth\w* (?:failed|failure|required|credentials)|\b(?:access|permission)s?\b.*(?:denied|forbidden)|\bpermissiondenied|\bdenied(?:: |$)|` +
-		`operation not permitted|\bnot authori[sz]ed\b|\bis forbidden: |(?:^|[\s=:])40[13](?:[\s:,.)]|$)|insufficient_scope`
+	rightDenied = `(?i)\bdenied\b|\bforbidden\b|\bunauthori[sz]\w*|\bauth\w+tion \w+(?:ed|ure)\b|no basic auth credentials|operation not permitted|\bnot authori[sz]ed\b|(?:^|[\s=:])40[13](?:[\s:,.)]|$)|insufficient_scope`
 )

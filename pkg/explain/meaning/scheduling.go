@@ -241,7 +241,7 @@ var unfits = []unfitRow{
 	},
 	{
 		kind: UnfitClaimMissing, isAboutClaim: true, yieldsTo: []UnfitKind{UnfitClaimPending},
-		patterns: re(`(?i)persistentvolumeclaim "([^"]+)" not found`, `(?i)create the persistentvolumeclaim "([^"]+)"`),
+		patterns: re(`(?i)persistentvolumeclaim "([^"]+)" not found`, `(?i)(?:create the |could not find \S*)persistentvolumeclaim "(?:[^"/]+/)?([^"]+)"`),
 		text:     "{claim} does not exist",
 		advice:   "create claim {name}{?, and the pod is scheduled automatically}; otherwise {recreate} with the name of a claim that exists, or without the volume",
 	},
@@ -252,8 +252,9 @@ var unfits = []unfitRow{
 		advice:   "recreate the claim once it is gone, and the Job with it",
 	},
 	{
-		kind: UnfitClaimUnbound, isAboutClaim: true, yieldsTo: []UnfitKind{UnfitVolumeNode},
-		patterns: re(`provisioning failed for PVC "([^"]+)"`, `(?i)\bunbound\b|\bnot (?:yet )?bound\b|\bbinding volumes\b|PersistentVolumeClaim had no pv name`),
+		kind: UnfitClaimUnbound, isAboutClaim: true,
+		yieldsTo: []UnfitKind{UnfitVolumeNode, UnfitNoVolume, UnfitStorage, UnfitVolumeMissing, UnfitClassMissing, UnfitClaimPending, UnfitClaimMissing, UnfitClaimDeleted, UnfitClaimInUse},
+		patterns: re(`\bPVC "([^"]+)"`, `(?i)persistent ?volume ?claim|\bbinding volumes\b`),
 		text:     "{claim} is not bound{(warning)}",
 		advise:   unboundAdvice,
 	},

@@ -15,7 +15,8 @@ func GivesReason(source, reason, message string) bool {
 		return !strings.HasPrefix(message, "Error: ")
 	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
 		t := OfStart(reason, message)
-		return t == nil || !slices.Contains([]TroubleKind{MountTimeout, NotRead, NotAttached, VolumeBusy}, t.Kind)
+		hasWaited := strings.HasPrefix(message, "Unable to attach or mount volumes") // for what another event explains
+		return t == nil || !slices.Contains([]TroubleKind{MountTimeout, NotRead, NotAttached, VolumeBusy}, t.Kind) && !(hasWaited && t.Kind == Volume)
 	}
 	return OfAutoscaler(source, reason, message) == nil
 }
