@@ -208,6 +208,9 @@ func (t *Trouble) Advice(volume string) string {
 		return t.fill(createByStore, volume)
 	}
 	r := rowOf(t.Kind)
+	if t.Kind == Sandbox && t.Pod.LowMemory {
+		return t.fill(rowOf(SandboxMemory).advice+"; otherwise "+r.advice, volume)
+	}
 	return t.fill(t.byTime(r.advice, r.wasAdvice), volume)
 }
 

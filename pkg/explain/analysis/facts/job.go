@@ -142,6 +142,9 @@ func Account(in *Facts) string { return account(&in.Spec.Template.Spec) }
 
 func account(of *corev1.PodSpec) string { return cmp.Or(of.ServiceAccountName, "default") }
 
+// forRuntime is a memory limit, in bytes, below which a container runtime may not start a container.
+const forRuntime = 24 << 20
+
 // WhereOf returns what the Job's template has about pods that do not start, and about the image of a container.
 func WhereOf(in *Facts, image string) meaning.Where {
 	spec := &in.Spec.Template.Spec
@@ -155,6 +158,7 @@ func WhereOf(in *Facts, image string) meaning.Where {
 			lowest, w.Memory = *limit, limit.String()+" of container "+c.Name
 		}
 	}
+	w.LowMemory = !lowest.IsZero() && lowest.Value() < forRuntime
 	for i := range spec.Volumes {
 		if csi := spec.Volumes[i].CSI; csi != nil {
 			w.Store = cmp.Or(csi.VolumeAttributes["secretProviderClass"], w.Store)
