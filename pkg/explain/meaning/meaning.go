@@ -208,7 +208,10 @@ func (t *Trouble) Advice(volume string) string {
 		return t.fill(createByStore, volume)
 	}
 	r := rowOf(t.Kind)
-	if t.Kind == Sandbox && t.Pod.LowMemory {
+	switch {
+	case t.Kind == Sandbox && t.Pod.RuntimeClass != "":
+		return t.fill(rowOf(NoRuntime).advice+" (it is {class name}); otherwise "+r.advice, volume)
+	case t.Kind == Sandbox && t.Pod.LowMemory:
 		return t.fill(rowOf(SandboxMemory).advice+"; otherwise "+r.advice, volume)
 	}
 	return t.fill(t.byTime(r.advice, r.wasAdvice), volume)
@@ -296,7 +299,7 @@ func (t *Trouble) fill(template, volume string) string {
 	}
 	return wording.Insert(template, append(t.Pod.words(),
 		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{detail}", wording.Shorten(t.Detail, maxDetail), "{(detail)}", wording.InBrackets(t.Detail), "{volume}", volume, "{its name}", t.Volume, "{of account}", ofAccount,
-		"{nfs}", t.NFS, "{class}", wording.Join(" ", "SecretProviderClass", t.Class), "{object}", object, "{kind and name}", wording.Join(" ", cmp.Or(t.Object, "object"), t.Name), "{of volume}", prefixed(" of ", volume),
+		"{nfs}", t.NFS, "{class}", wording.Join(" ", "SecretProviderClass", t.Class), "{of class}", prefixed(" in SecretProviderClass ", t.Class), "{object}", object, "{kind and name}", wording.Join(" ", cmp.Or(t.Object, "object"), t.Name), "{of volume}", prefixed(" of ", volume),
 		"{or wait}", orWait, "{platform}", cmp.Or(platform, "the platform (operating system and architecture) of the nodes"), "{(platform)}", wording.InBrackets(platform), "{role}", roleOf(t.Name), "{network}", network, "{service}", service, "{in service}", inService)...)
 }
 

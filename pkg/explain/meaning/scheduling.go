@@ -170,7 +170,7 @@ var unfits = []unfitRow{
 	},
 	{
 		kind: UnfitNodeAffinity, yieldsTo: []UnfitKind{UnfitVolumeNode},
-		patterns: re(`node affinity|node selector|^pod affinity terms conflict`),
+		patterns: re(`(?i)(?:^|match |enforced |'s )node ?(?:affinity|selector)|^pod affinity terms conflict`),
 		text:     "node affinity/selector{(name)}",
 		nodes:    [2]string{"does not match its {selector}", "do not match its {selector}"},
 		advise:   selectorAdvice,

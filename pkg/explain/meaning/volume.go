@@ -31,33 +31,30 @@ const (
 	PathMissing   TroubleKind = "PathMissing"   // the directory of the volume does not exist
 	FileSystem    TroubleKind = "FileSystem"    // the file system of the volume is damaged
 	// FileSystemType: the file system of the volume has another type, or the node lacks a program to mount it.
-	FileSystemType      TroubleKind = "FileSystemType"
-	MountHelper         TroubleKind = "MountHelper"         // the node may lack the program that mounts file systems of this type
-	StorageUnknown      TroubleKind = "StorageUnknown"      // the node cannot resolve the name of the volume's server
-	NFSVersion          TroubleKind = "NFSVersion"          // the server does not support the version of NFS
-	NFSLocks            TroubleKind = "NFSLocks"            // the node lacks the program that locks files of NFS
-	BucketDenied        TroubleKind = "BucketDenied"        // a bucket denies access
-	StorageUnreachable  TroubleKind = "StorageUnreachable"  // the server of the volume does not answer
-	SecretsStore        TroubleKind = "SecretsStore"        // a store of secrets does not return them
-	SecretsStoreDenied  TroubleKind = "SecretsStoreDenied"  // a store of secrets denies the pod's identity access
-	SecretsProvider     TroubleKind = "SecretsProvider"     // the node lacks the provider of a store of secrets
-	SecretsStoreUnknown TroubleKind = "SecretsStoreUnknown" // the host name of a store of secrets cannot be resolved
-	SidecarMissing      TroubleKind = "SidecarMissing"      // the pod lacks the sidecar that mounts the volume
-	DeviceUnusable      TroubleKind = "DeviceUnusable"      // the file system of a device cannot be mounted
-	NoSocket            TroubleKind = "NoSocket"            // the node lacks the socket of a hostPath
-	ExportDenied        TroubleKind = "ExportDenied"        // the NFS server denies the node access
-	BucketMount         TroubleKind = "BucketMount"         // the program that mounts a bucket fails
-	FileSystemDenied    TroubleKind = "FileSystemDenied"    // Elastic File System denies the node access
-	ShareDenied         TroubleKind = "ShareDenied"         // the SMB server denies access
-	DriverDenied        TroubleKind = "DriverDenied"        // the cloud denies the CSI driver a permission
-	VolumeAttach        TroubleKind = "VolumeAttach"        // other trouble with attaching a volume
-	MountDenied         TroubleKind = "MountDenied"         // permission denied
-	VolumeFaulted       TroubleKind = "VolumeFaulted"       // the storage cannot use the volume
-	StorageFull         TroubleKind = "StorageFull"         // the storage has no room for the volume
-	NoDriverObject      TroubleKind = "NoDriverObject"      // the CSIDriver object of the volume does not exist
-	MountBroken         TroubleKind = "MountBroken"         // an earlier mount of the volume no longer works
-	VolumeGone          TroubleKind = "VolumeGone"          // the kubelet has not mounted a volume of the container
-	Volume              TroubleKind = "Volume"              // other trouble with a volume
+	FileSystemType     TroubleKind = "FileSystemType"
+	MountHelper        TroubleKind = "MountHelper"        // the node may lack the program that mounts file systems of this type
+	StorageUnknown     TroubleKind = "StorageUnknown"     // the node cannot resolve the name of the volume's server
+	NFSVersion         TroubleKind = "NFSVersion"         // the server does not support the version of NFS
+	NFSLocks           TroubleKind = "NFSLocks"           // the node lacks the program that locks files of NFS
+	BucketDenied       TroubleKind = "BucketDenied"       // a bucket denies access
+	StorageUnreachable TroubleKind = "StorageUnreachable" // the server of the volume does not answer
+	SecretsStore       TroubleKind = "SecretsStore"       // a store of secrets does not return them
+	SecretsStoreDenied TroubleKind = "SecretsStoreDenied" // a store of secrets denies the pod's identity access
+	SecretsProvider    TroubleKind = "SecretsProvider"    // the node lacks the provider of a store of secrets
+	SidecarMissing     TroubleKind = "SidecarMissing"     // the pod lacks the sidecar that mounts the volume
+	ExportDenied       TroubleKind = "ExportDenied"       // the NFS server denies the node access
+	BucketMount        TroubleKind = "BucketMount"        // the program that mounts a bucket fails
+	FileSystemDenied   TroubleKind = "FileSystemDenied"   // Elastic File System denies the node access
+	ShareDenied        TroubleKind = "ShareDenied"        // the SMB server denies access
+	DriverDenied       TroubleKind = "DriverDenied"       // the cloud denies the CSI driver a permission
+	VolumeAttach       TroubleKind = "VolumeAttach"       // other trouble with attaching a volume
+	MountDenied        TroubleKind = "MountDenied"        // permission denied
+	VolumeFaulted      TroubleKind = "VolumeFaulted"      // the storage cannot use the volume
+	StorageFull        TroubleKind = "StorageFull"        // the storage has no room for the volume
+	NoDriverObject     TroubleKind = "NoDriverObject"     // the CSIDriver object of the volume does not exist
+	MountBroken        TroubleKind = "MountBroken"        // an earlier mount of the volume no longer works
+	VolumeGone         TroubleKind = "VolumeGone"         // the kubelet has not mounted a volume of the container
+	Volume             TroubleKind = "Volume"             // other trouble with a volume
 )
 
 // volumes are messages of the kubelet, the attach/detach controller and CSI drivers about volumes.
@@ -192,18 +189,11 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice:   "{recreate} with the annotation gke-gcsfuse/volumes: \"true\" in the pod template, with which a webhook of GKE adds the sidecar; if the template has it, the webhook did not answer: delete the pod",
 	},
 	{
-		kind:     NoSocket,
-		patterns: re(`hostPath type check failed[:,] (?P<name>\S+) is not a socket file`),
-		brief:    "no socket {name}",
-		text:     "its node has no socket {name}, which {volume} mounts",
-		advice:   "have the pod run on a node where the program with this socket runs (a node with containerd or CRI-O has no docker.sock), or {recreate} without the volume",
-	},
-	{
-		kind: HostPath, yieldsTo: []TroubleKind{NoSocket},
+		kind:     HostPath,
 		patterns: re(`hostPath type check failed[:,] (?P<name>\S+) is not an? (?P<detail>[\w ]+)`),
 		complete: true, brief: "hostPath",
 		text:   "{name} on its node is not a {detail}, as the type of {volume} (hostPath) demands",
-		advice: "create the {detail} {name} on {node}, or {recreate} with the right path, or another type (DirectoryOrCreate and FileOrCreate create it)",
+		advice: "have the pod run on a node that has the {detail} {name} (docker.sock is only where Docker runs), or {recreate} with the right path, or another type (DirectoryOrCreate and FileOrCreate create it)",
 	},
 	{
 		kind:     PathMissing,
@@ -227,25 +217,18 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice: "for NFS and SMB, install the client on the nodes (nfs-common or nfs-utils, cifs-utils); if it is there, correct mountOptions of the volume",
 	},
 	{
-		kind:     DeviceUnusable,
-		patterns: re(`(?P<detail>bad superblock on (?P<name>/dev/[^ ,]+))`),
-		complete: true, brief: "unusable device",
-		text:   "the file system of {volume} on device {name} is damaged, or not of its fsType",
-		advice: "check the file system of the device (blkid, and fsck or xfs_repair while no pod uses the volume), and fsType of the volume, or restore it from a backup",
-	},
-	{
-		kind: FileSystemType, yieldsTo: []TroubleKind{DeviceUnusable},
+		kind:     FileSystemType,
 		patterns: re(`(?P<detail>wrong fs type, bad option, bad superblock on [^ ,]+)`, `(?P<detail>\S+ as \S+ but current format is \w+)`, `(?P<detail>unknown filesystem type \S+)`),
 		brief:    "file system type",
 		text:     "{volume} cannot be mounted with its type and options",
-		advice:   "for NFS and SMB, install the client on the nodes (nfs-common or nfs-utils, cifs-utils); otherwise compare fsType and mountOptions of the volume with its file system",
+		advice:   "for NFS and SMB, install the client on the nodes (nfs-common or nfs-utils, cifs-utils); otherwise compare fsType and mountOptions of the volume with its file system, which may be damaged (blkid, and fsck or xfs_repair while no pod uses the volume)",
 	},
 	{
-		kind: StorageUnknown, yieldsTo: []TroubleKind{SecretsStore, SecretsStoreUnknown},
+		kind:     StorageUnknown,
 		patterns: re(`Failed to resolve (?:server )?"?(?P<name>[^" :]+)`, `\blookup (?P<name>[\w.-]*\w)\.?(?: on \S+)?: no such host`),
 		brief:    "unknown server {name}",
 		text:     "its node cannot resolve {name}, the server of {volume}",
-		advice:   "correct the name of the server, or use its address: a node does not use the DNS of the cluster, so that it cannot resolve names of Services (for EFS, its file system needs a mount target in the zone of {node}){?; mounting is retried automatically}",
+		advice:   "correct the name of the server{of class}, or use its address: a node does not use the DNS of the cluster, so that it cannot resolve names of Services (for EFS, its file system needs a mount target in the zone of {node}){?; mounting is retried automatically}",
 	},
 	{
 		kind:     NFSVersion,
@@ -276,7 +259,7 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice:   "give the identity that mounts the bucket (the role of the CSI driver, or the identity of the pod's ServiceAccount) the right to list and read it{?; mounting is retried automatically}",
 	},
 	{
-		kind: StorageUnreachable, yieldsTo: []TroubleKind{DriverMissing, SecretsStore, SecretsStoreUnknown, StorageUnknown},
+		kind: StorageUnreachable, yieldsTo: []TroubleKind{DriverMissing, SecretsStore, StorageUnknown},
 		patterns: re(`(?P<detail>mount error\((?:111|112|113|115)\): [A-Z][\w ]*?)(?: Refer |$)`, `(?P<detail>rbd: map failed: .*Connection timed out)`,
 			serverAway, `timeout waiting for device node to appear`),
 		keepsEnd: true, brief: "storage unreachable",

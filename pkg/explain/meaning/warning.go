@@ -15,8 +15,7 @@ func GivesReason(source, reason, message string) bool {
 		return !strings.HasPrefix(message, "Error: ")
 	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
 		t := OfStart(reason, message)
-		hasWaited := strings.HasPrefix(message, "Unable to attach or mount volumes") // for what another event explains
-		return t == nil || !slices.Contains([]TroubleKind{MountTimeout, NotRead, NotAttached, VolumeBusy}, t.Kind) && !(hasWaited && t.Kind == Volume)
+		return t == nil || !slices.Contains([]TroubleKind{MountTimeout, NotRead, NotAttached, VolumeBusy}, t.Kind)
 	}
 	return OfAutoscaler(source, reason, message) == nil
 }
@@ -79,11 +78,11 @@ func (e *KnownError) MayPass() bool {
 // cluster, as is some trouble with images.
 var (
 	ofTemplates = []TroubleKind{
-		ObjectMissing, KeyMissing, OwnerChange, SidecarMissing, MultiAttach, VolumeInUse, VolumeMode, ClaimUnusable, HostPath, NoSocket, PathMissing, StorageUnknown, SecretsStore,
+		ObjectMissing, KeyMissing, OwnerChange, SidecarMissing, MultiAttach, VolumeInUse, VolumeMode, ClaimUnusable, HostPath, PathMissing, StorageUnknown, SecretsStore,
 		WrongNode, NetworkMissing, NoRuntime, RuntimeMissing, SandboxMemory, SandboxEnds, HostPortTaken, OnWindows, ClaimNotReserved, NotAdmitted,
 	}
 	ofNodes = []TroubleKind{
-		NoDiskSpace, DiskFails, PullsThrottled, ContentMissing, Unreachable, RegistryNoDNS, ProxyDown, RegistryTLS, RegistryExpired, RegistryPlain, RegistryFails,
+		NoDiskSpace, DiskFails, PullsThrottled, ContentMissing, Unreachable, RegistryNoDNS, ProxyDown, RegistryTLS, RegistryPlain, RegistryFails,
 		BlobsDenied, LayerDamaged, PullCanceled, WebPage, PublicDenied, ClusterRegistry, CloudRegistry, CredentialsExpired,
 	}
 )

@@ -158,7 +158,7 @@ func WhereOf(in *Facts, image string) meaning.Where {
 			lowest, w.Memory = *limit, limit.String()+" of container "+c.Name
 		}
 	}
-	w.LowMemory = !lowest.IsZero() && lowest.Value() < forRuntime
+	w.RuntimeClass, w.LowMemory = ptr.Deref(spec.RuntimeClassName, ""), !lowest.IsZero() && lowest.Value() < forRuntime
 	for i := range spec.Volumes {
 		if csi := spec.Volumes[i].CSI; csi != nil {
 			w.Store = cmp.Or(csi.VolumeAttributes["secretProviderClass"], w.Store)

@@ -206,10 +206,16 @@ func explainsMore(e, last *input.Event) bool {
 	if explains := givesReason(e); explains != givesReason(last) && (e.Reason == "FailedScheduling") == (last.Reason == "FailedScheduling") {
 		return explains
 	}
+	if waited := hasWaited(e); waited != hasWaited(last) && e.Reason == last.Reason {
+		return !waited
+	}
 	return e.Last.After(last.Last)
 }
 
 func givesReason(e *input.Event) bool { return meaning.GivesReason(e.Source, e.Reason, e.Message) }
+
+// hasWaited reports whether the kubelet has only waited for volumes, so that an event about one of them explains more.
+func hasWaited(e *input.Event) bool { return strings.HasPrefix(e.Message, "Unable to attach or mount volumes") }
 
 // byKey collects problems of pods, and merges problems with the same key.
 type byKey[K comparable] struct {

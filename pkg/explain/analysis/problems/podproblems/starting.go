@@ -164,7 +164,10 @@ func addImageTrouble(in *facts.Facts, p *explain.Problem) {
 func addVolume(in *facts.Facts, p *explain.Problem) {
 	all, t := in.Spec.Template.Spec.Volumes, p.Start.Trouble
 	v := lists.First(all, func(v *corev1.Volume) bool { return v.Name == t.Volume })
-	t.Source = facts.SourceVolume(v)
+	if v != nil {
+		t.Source = &meaning.Mount{Volume: v.Name}
+		facts.NoteSource(t.Source, v)
+	}
 	switch {
 	case v == nil:
 		p.Start.Claims = claimsOf(in, p.Pods[0])
