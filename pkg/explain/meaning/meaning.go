@@ -208,11 +208,8 @@ func (t *Trouble) Advice(volume string) string {
 		return t.fill(createByStore, volume)
 	}
 	r := rowOf(t.Kind)
-	switch {
-	case t.Kind == Sandbox && t.Pod.RuntimeClass != "":
+	if t.Kind == Sandbox && t.Pod.RuntimeClass != "" {
 		return t.fill(rowOf(NoRuntime).advice+" (it is {class name}); otherwise "+r.advice, volume)
-	case t.Kind == Sandbox && t.Pod.LowMemory:
-		return t.fill(rowOf(SandboxMemory).advice+"; otherwise "+r.advice, volume)
 	}
 	return t.fill(t.byTime(r.advice, r.wasAdvice), volume)
 }

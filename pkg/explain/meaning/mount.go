@@ -54,8 +54,6 @@ func (m *Mount) sourceAdvice() string {
 		return ""
 	case m.Directory != "":
 		return fmt.Sprintf("compare %s (%s%s) with what {node} has there, or have the pod run on a node that has it", m.name(), m.Directory, prefixed(", type ", m.Type))
-	case m.Kind == "emptyDir":
-		return "check the disk and the memory of {node}, and the log of its kubelet" + retried
 	case m.isFixed():
 		return fmt.Sprintf("compare %s in the pod template with what exists in the namespace: names, and keys in items; if they agree, check the network between {node} and the API server", m.name()) + retried
 	}

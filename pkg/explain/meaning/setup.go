@@ -19,16 +19,12 @@ var setupWords = []struct {
 	{lazyregexp.New(`(?i)\btime(?:d |-)?out|deadline|\breserved\b|\balready\b|in use\b|in progress|\bbusy\b|unavailable|not running`), "wait; if it lasts, restart the container runtime of the node, and check its disk, which is slow or overloaded most of the time" + retried},
 	{lazyregexp.New(`(?i)\bimages?\b|manifest|snapshot|\blayers?\b`), "remove image {image} from the node (crictl rmi) and have it pulled again, or have the pod run on another node"},
 	{lazyregexp.New(`(?i)\bcommand\b|entrypoint|executable|\bexec\b|\bargs?\b`), "correct command and args of container {container}, or run an image whose ENTRYPOINT starts: that of the container is {image}"},
-	{lazyregexp.New(`(?i)\bmount|rootfs|sub-?path|propagation`), "if its pods start on other nodes, see what the container runtime logs on this one; otherwise correct the volumeMounts of container {container}{mounts}"},
+	{lazyregexp.New(`(?i)\bmount|rootfs|sub-?path|propagation`), "if its pods start on other nodes, see what the container runtime logs on this one; otherwise correct the volumeMounts of container {container}"},
 }
 
 // SetupAdvice returns advice on a container that cannot be set up, if the meaning of the message is unknown: on the volume or the value of the pod
 // template that it names, or on what its words are about; "" for others.
 func SetupAdvice(message string, c Container) string {
-	var paths []string
-	for i := range c.Mounts {
-		paths = append(paths, c.Mounts[i].Path)
-	}
 	for _, found := range givenWords.FindAllStringSubmatch(message, -1) {
 		word := strings.Join(found[1:], "")
 		for i := range c.Mounts {
@@ -44,7 +40,7 @@ func SetupAdvice(message string, c Container) string {
 	for _, row := range setupWords {
 		if row.words.MatchString(message) {
 			return wording.Insert(row.advice, "{container}", c.Name, "{image}", c.Image, "{user}", c.userText(), "{memory}", runtimeMemory(c, ""),
-				"{devices}", prefixed(" for ", wording.Enumerate(c.Devices, "and")), "{mounts}", wording.InBrackets(wording.EnumerateFew(paths)))
+				"{devices}", prefixed(" for ", wording.Enumerate(c.Devices, "and")))
 		}
 	}
 	return ""

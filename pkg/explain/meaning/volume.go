@@ -43,14 +43,12 @@ const (
 	SecretsProvider    TroubleKind = "SecretsProvider"    // the node lacks the provider of a store of secrets
 	SidecarMissing     TroubleKind = "SidecarMissing"     // the pod lacks the sidecar that mounts the volume
 	ExportDenied       TroubleKind = "ExportDenied"       // the NFS server denies the node access
-	BucketMount        TroubleKind = "BucketMount"        // the program that mounts a bucket fails
 	FileSystemDenied   TroubleKind = "FileSystemDenied"   // Elastic File System denies the node access
 	ShareDenied        TroubleKind = "ShareDenied"        // the SMB server denies access
 	DriverDenied       TroubleKind = "DriverDenied"       // the cloud denies the CSI driver a permission
 	VolumeAttach       TroubleKind = "VolumeAttach"       // other trouble with attaching a volume
 	MountDenied        TroubleKind = "MountDenied"        // permission denied
 	VolumeFaulted      TroubleKind = "VolumeFaulted"      // the storage cannot use the volume
-	StorageFull        TroubleKind = "StorageFull"        // the storage has no room for the volume
 	NoDriverObject     TroubleKind = "NoDriverObject"     // the CSIDriver object of the volume does not exist
 	MountBroken        TroubleKind = "MountBroken"        // an earlier mount of the volume no longer works
 	VolumeGone         TroubleKind = "VolumeGone"         // the kubelet has not mounted a volume of the container
@@ -192,7 +190,7 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		kind:     HostPath,
 		patterns: re(`hostPath type check failed[:,] (?P<name>\S+) is not an? (?P<detail>[\w ]+)`),
 		complete: true, brief: "hostPath",
-		text:   "{name} on its node is not a {detail}, as the type of {volume} (hostPath) demands",
+		text:   "its node has no {detail} {name}, as the type of {volume} (hostPath) demands",
 		advice: "have the pod run on a node that has the {detail} {name} (docker.sock is only where Docker runs), or {recreate} with the right path, or another type (DirectoryOrCreate and FileOrCreate create it)",
 	},
 	{
@@ -243,13 +241,6 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		brief:    "no rpc.statd",
 		text:     "its node cannot lock files of {volume}",
 		advice:   "install the NFS client with rpc.statd on the nodes (nfs-common or nfs-utils), or set nfsvers=4 or nolock in mountOptions of the PersistentVolume{?; mounting is retried automatically}",
-	},
-	{
-		kind:     BucketMount, // of csi-s3, whose message leaves out the error
-		patterns: re(`Error fuseMount command: (?P<name>\S+) args: .*?--endpoint (?P<detail>\S+?)/? `),
-		complete: true, brief: "bucket not mounted",
-		text:   "{name} cannot mount {volume} from {detail}",
-		advice: "check whether {node} reaches {detail}, and the bucket and its keys (the Secret of the StorageClass): the log of the CSI driver's pod there has the error{?; mounting is retried automatically}",
 	},
 	{
 		kind:     BucketDenied,
@@ -311,18 +302,11 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice:   "find out what {volume} waits for: the log of the CSI driver's pod on {node}, and its VolumeAttachment, say more than the kubelet, which has only waited",
 	},
 	{
-		kind:     StorageFull, // of Longhorn
-		patterns: re(`volume (?P<volume>\S+) not scheduled`),
-		brief:    "storage full",
-		text:     "Longhorn has no node with room for {volume}",
-		advice:   "free or add disk space on the nodes of Longhorn, or lower the number of replicas of the volume; its UI shows why it is not scheduled{?; attaching is retried automatically}",
-	},
-	{
-		kind:     VolumeFaulted,
-		patterns: re(`volume (?P<volume>\S+) is not ready for workloads`),
-		complete: true, brief: "volume not ready",
-		text:   "Longhorn reports that {volume} is not ready for workloads",
-		advice: "see state and robustness of the volume in Longhorn (kubectl get volumes.longhorn.io -A): a faulted volume needs a replica salvaged, and a degraded one its nodes and disks back{?; attaching is retried automatically}",
+		kind:     VolumeFaulted, // of Longhorn
+		patterns: re(`volume (?P<volume>\S+) (?:is )?(?P<detail>not (?:scheduled|ready for workloads))`),
+		complete: true, brief: "volume {detail}",
+		text:   "Longhorn reports that {volume} is {detail}",
+		advice: "see state and robustness of the volume in Longhorn (kubectl get volumes.longhorn.io -A): one that is not scheduled needs disk space on the nodes of Longhorn, or fewer replicas, a faulted one needs a replica salvaged, and a degraded one its nodes and disks back{?; attaching is retried automatically}",
 	},
 	{
 		kind:     NoDriverObject,
@@ -380,14 +364,9 @@ func ofVolume(message string) *Trouble {
 		t.Kind = VolumeAttach
 	case slices.Contains([]TroubleKind{Volume, MountTimeout, MountDenied, StorageUnreachable}, t.Kind):
 		t.Name = cmp.Or(t.Name, volumeServer.Group(message))
-	case t.Kind == SecretsStore && deniesRight.MatchString(message):
-		t.Kind = SecretsStoreDenied
 	}
 	return t
 }
 
 // volumeServer matches the server of a volume in the command that mounts it, or in the address of a request.
-var (
-	volumeServer = lazyregexp.New(`(?:\bendpoint|\burl|\bGet|\bPost|\bPut|\bHead)[=:\s"]+(\w+://[^/\s"',\]]+)|(?:^|[\s"'])//([\w.<>-]+)/|(?:^|[\s"'@])([\w-]+\.[\w.-]+):/\w|\bdial (?:tcp|udp) (\S+:\d+)`)
-	deniesRight  = lazyregexp.New(rightDenied)
-)
+var volumeServer = lazyregexp.New(`(?:\bendpoint|\burl|\bGet|\bPost|\bPut|\bHead)[=:\s"]+(\w+://[^/\s"',\]]+)|(?:^|[\s"'])//([\w.<>-]+)/|(?:^|[\s"'@])([\w-]+\.[\w.-]+):/\w|\bdial (?:tcp|udp) (\S+:\d+)`)

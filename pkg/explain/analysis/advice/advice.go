@@ -211,7 +211,7 @@ func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
 		Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name), SharedMemory: in.HasSharedMemory(c.Name),
 		MemoryLimit: in.MemoryLimit(c).Value, Secrets: in.Secrets(c.Name), Mounts: in.Mounts(c.Name),
 		Variables: facts.Variables(in, c.Name), Sources: facts.EnvSources(in, c.Name),
-		User: facts.User(in, c.Name), FSGroup: facts.FSGroup(in), AlsoRoot: facts.AlsoRoot(in, c.Name),
+		User: facts.User(in, c.Name), FSGroup: facts.FSGroup(in),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
 		Account: facts.Account(in), NoToken: facts.NoToken(in), Namespace: in.Job.Namespace, Labels: in.Spec.Template.Labels,
 		Beside:    slices.DeleteFunc(in.MainContainers(), func(name string) bool { return name == c.Name || in.IsInit(c.Name) }),

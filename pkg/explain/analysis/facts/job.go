@@ -122,33 +122,15 @@ func FSGroup(in *Facts) string {
 	return ""
 }
 
-// AlsoRoot returns the other containers of the Job's template that ask for user 0 although runAsNonRoot does not allow it.
-func AlsoRoot(in *Facts, name string) (all []string) {
-	spec := &in.Spec.Template.Spec
-	ofPod := ptr.Deref(spec.SecurityContext, corev1.PodSecurityContext{})
-	containers := slices.Concat(spec.InitContainers, spec.Containers)
-	for i := range containers {
-		c := &containers[i]
-		own := ptr.Deref(c.SecurityContext, corev1.SecurityContext{})
-		if c.Name != name && ptr.Deref(cmp.Or(own.RunAsNonRoot, ofPod.RunAsNonRoot), false) && User(in, c.Name) == "0" {
-			all = append(all, "container "+c.Name)
-		}
-	}
-	return all
-}
-
 // Account returns the ServiceAccount of the Job's pods.
 func Account(in *Facts) string { return account(&in.Spec.Template.Spec) }
 
 func account(of *corev1.PodSpec) string { return cmp.Or(of.ServiceAccountName, "default") }
 
-// forRuntime is a memory limit, in bytes, below which a container runtime may not start a container.
-const forRuntime = 24 << 20
-
 // WhereOf returns what the Job's template has about pods that do not start, and about the image of a container.
 func WhereOf(in *Facts, image string) meaning.Where {
 	spec := &in.Spec.Template.Spec
-	w := meaning.Where{Image: image, Account: Account(in), Architecture: spec.NodeSelector[corev1.LabelArchStable]}
+	w := meaning.Where{Image: image, Account: Account(in), Architecture: spec.NodeSelector[corev1.LabelArchStable], RuntimeClass: ptr.Deref(spec.RuntimeClassName, "")}
 	for _, secret := range spec.ImagePullSecrets {
 		w.Secrets = wording.Join(" and ", w.Secrets, "Secret "+secret.Name)
 	}
@@ -158,7 +140,6 @@ func WhereOf(in *Facts, image string) meaning.Where {
 			lowest, w.Memory = *limit, limit.String()+" of container "+c.Name
 		}
 	}
-	w.RuntimeClass, w.LowMemory = ptr.Deref(spec.RuntimeClassName, ""), !lowest.IsZero() && lowest.Value() < forRuntime
 	for i := range spec.Volumes {
 		if csi := spec.Volumes[i].CSI; csi != nil {
 			w.Store = cmp.Or(csi.VolumeAttributes["secretProviderClass"], w.Store)

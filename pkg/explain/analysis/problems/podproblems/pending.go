@@ -215,7 +215,9 @@ func explainsMore(e, last *input.Event) bool {
 func givesReason(e *input.Event) bool { return meaning.GivesReason(e.Source, e.Reason, e.Message) }
 
 // hasWaited reports whether the kubelet has only waited for volumes, so that an event about one of them explains more.
-func hasWaited(e *input.Event) bool { return strings.HasPrefix(e.Message, "Unable to attach or mount volumes") }
+func hasWaited(e *input.Event) bool {
+	return strings.HasPrefix(e.Message, "Unable to attach or mount volumes")
+}
 
 // byKey collects problems of pods, and merges problems with the same key.
 type byKey[K comparable] struct {
