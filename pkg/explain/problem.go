@@ -277,8 +277,6 @@ func (p *Problem) MissingObject() (kind, name string) {
 		return "ServiceAccount", p.Refusal.By
 	case p.Refusal != nil && p.Refusal.Kind == meaning.RefusalClass:
 		return p.Refusal.Message, p.Refusal.By
-	case p.Refusal != nil:
-		return "", p.Refusal.By
 	case p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.ObjectMissing:
 		return p.Start.Trouble.Object, p.Start.Trouble.Name
 	}

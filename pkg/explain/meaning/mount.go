@@ -50,11 +50,9 @@ func (m *Mount) place(c Container) string {
 // sourceAdvice returns advice on a volume that the kubelet cannot mount for an unknown reason, "" for one of a driver or a server.
 func (m *Mount) sourceAdvice() string {
 	switch {
-	case m == nil:
-		return ""
-	case m.Directory != "":
+	case m != nil && m.Directory != "":
 		return fmt.Sprintf("compare %s (%s%s) with what {node} has there, or have the pod run on a node that has it", m.name(), m.Directory, prefixed(", type ", m.Type))
-	case m.isFixed():
+	case m != nil && m.isFixed():
 		return fmt.Sprintf("compare %s in the pod template with what exists in the namespace: names, and keys in items; if they agree, check the network between {node} and the API server", m.name()) + retried
 	}
 	return ""

@@ -22,14 +22,12 @@ var setupWords = []struct {
 	{lazyregexp.New(`(?i)\bmount|rootfs|sub-?path|propagation`), "if its pods start on other nodes, see what the container runtime logs on this one; otherwise correct the volumeMounts of container {container}"},
 }
 
-// SetupAdvice returns advice on a container that cannot be set up, if the meaning of the message is unknown: on the volume or the value of the pod
-// template that it names, or on what its words are about; "" for others.
+// SetupAdvice returns advice on an unknown message about a container that cannot be set up: on what of the pod template it names, or by its words; "" for others.
 func SetupAdvice(message string, c Container) string {
 	for _, found := range givenWords.FindAllStringSubmatch(message, -1) {
 		word := strings.Join(found[1:], "")
 		for i := range c.Mounts {
-			m := &c.Mounts[i]
-			if word == m.Volume || ofKubelet.Group(word) == m.Volume || isBelow(word, m.Directory) || strings.Trim(m.Path, "/") != "" && isBelow(word, m.Path) {
+			if m := &c.Mounts[i]; word == m.Volume || ofKubelet.Group(word) == m.Volume || isBelow(word, m.Directory) || strings.Trim(m.Path, "/") != "" && isBelow(word, m.Path) {
 				return "correct " + m.place(c) + prefixed(": its path on the node is ", m.Directory)
 			}
 		}

@@ -15,7 +15,6 @@ const (
 	ErrorRootUser        ErrorKind = "RootUser"        // runAsNonRoot, and the user is root, or a name
 	ErrorImageLost       ErrorKind = "ImageLost"       // the container runtime has lost the image
 	ErrorRuntimeSlow     ErrorKind = "RuntimeSlow"     // the container runtime does not create the container in time
-	ErrorNameReserved    ErrorKind = "NameReserved"    // the container runtime still creates the container
 	ErrorArguments       ErrorKind = "Arguments"       // the kernel does not take so many arguments and variables
 	ErrorSubPath         ErrorKind = "SubPath"         // the subPath of a volume cannot be used
 	ErrorMountFails      ErrorKind = "MountFails"      // what is mounted, or the mount point, is missing or of another kind
@@ -74,17 +73,13 @@ var setupErrors = []errorRow{
 		advice: "remove image {image} from the node (crictl rmi) and have it pulled or loaded again, or have the pod run on another node",
 	},
 	{
-		kind:     ErrorRuntimeSlow,
-		patterns: []errorPattern{{"deadline exceeded", lazyregexp.New(`^(?:rpc error: code = DeadlineExceeded desc = )?context deadline exceeded$`), nil}},
-		brief:    "runtime timed out", text: "the container runtime of its node timed out creating it",
-		advice: "lower the load of the node (its disk above all), or restart its container runtime" + retried,
-	},
-	{
-		kind:     ErrorNameReserved,
-		patterns: []errorPattern{{"container", lazyregexp.New(`failed to reserve container name|[Tt]he container name \S+ is already in use by`), nil}},
-		brief:    "runtime is slow",
-		text:     "its name is reserved by an earlier attempt to create it, which its container runtime has not finished",
-		advice:   "wait; if it lasts, restart the container runtime of the node, and check its disk, which is slow or overloaded most of the time" + retried,
+		kind: ErrorRuntimeSlow,
+		patterns: []errorPattern{
+			{"deadline exceeded", lazyregexp.New(`^(?:rpc error: code = DeadlineExceeded desc = )?context deadline exceeded$`), nil},
+			{"container", lazyregexp.New(`(failed to reserve container name|[Tt]he container name \S+ is already in use by)`), nil},
+		},
+		brief: "runtime is slow", text: "{its name is reserved by an earlier attempt to create it, which its container runtime has not finished|the container runtime of its node timed out creating it}",
+		advice: "wait; if it lasts, restart the container runtime of the node, and check its disk, which is slow or overloaded most of the time" + retried,
 	},
 	{
 		kind:     ErrorArguments,

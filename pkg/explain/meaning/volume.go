@@ -332,7 +332,7 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 	{
 		kind:     Volume,
 		keepsEnd: true, brief: "volume",
-		text:   "{volume} cannot be mounted",
+		text:   "{volume} cannot be mounted{from}",
 		advice: "look for the error in the log of the CSI driver's pod on {node}, or on the server of the volume{in brackets}{?; mounting is retried automatically}",
 	},
 })

@@ -71,7 +71,7 @@ func (t *Trouble) MayPass() bool { return t != nil && slices.Contains(passing, t
 
 // MayPass reports whether the error may pass by itself.
 func (e *KnownError) MayPass() bool {
-	return e != nil && (e.Kind == ErrorRuntimeSlow || e.Kind == ErrorNameReserved)
+	return e != nil && e.Kind == ErrorRuntimeSlow
 }
 
 // ofTemplates is trouble with a volume, a sandbox or a device that a change of the pod template may solve. The rest is of the node or the
