@@ -59,7 +59,7 @@ var setupErrors = []errorRow{
 			{"non-numeric user", lazyregexp.New(`image has non-numeric user \(([^)]*)\)`), nil},
 			{"will run as root|non-root policy", lazyregexp.New(`runAsNonRoot and image will run as root|runAsUser breaks non-root policy`), nil},
 		},
-		brief: "runAsNonRoot", text: "runAsNonRoot {needs a number, and the user of its image is a name (%s)|does not allow it to run as root}",
+		brief: "runAsNonRoot", text: "runAsNonRoot {needs a number, and the user of its image is a name (%s)|does not let it run as root}",
 		advice: "set runAsUser in the securityContext to {the number of user %s in the image, or use an image with a number in USER|a number other than 0, for each container that asks for 0, or use an image with such a number in USER; or let it run as root (runAsNonRoot: false)}",
 	},
 	{
