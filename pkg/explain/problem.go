@@ -272,12 +272,11 @@ func (p *Problem) TokenOf() string {
 
 // MissingObject returns the kind and the name of the object that the pods need and that does not exist; "" if there is none.
 func (p *Problem) MissingObject() (kind, name string) {
-	kinds := map[meaning.RefusalKind]string{
-		meaning.RefusalServiceAccount: "ServiceAccount", meaning.RefusalPriorityClass: "PriorityClass", meaning.RefusalRuntimeClass: "RuntimeClass",
-	}
 	switch {
-	case p.Refusal != nil:
-		return kinds[p.Refusal.Kind], p.Refusal.By
+	case p.Refusal != nil && p.Refusal.Kind == meaning.RefusalServiceAccount:
+		return "ServiceAccount", p.Refusal.By
+	case p.Refusal != nil && p.Refusal.Kind == meaning.RefusalClass:
+		return p.Refusal.Message, p.Refusal.By
 	case p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.ObjectMissing:
 		return p.Start.Trouble.Object, p.Start.Trouble.Name
 	}

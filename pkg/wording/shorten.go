@@ -191,7 +191,7 @@ var wrapping = lazyregexp.New(`^.* desc = |^\S+ failed for volume "[^"]+" : |^.*
 	`^failed to (?:create (?:containerd task|containerd container|shim task)|generate (?:container "[^"]*" )?spec): |` +
 	`^.* Code: \d+\. Errors: +\* |^.* objectVersion:\S*: |` + // Vault and Azure Key Vault
 	`^(?:Pod was rejected|prepare dynamic resources): |^(?:Allocate|Update plugin resources) failed due to |^Failed to prepare dynamic resources: |` +
-	`^(?:OCI runtime create failed|runc create failed|container create failed|unable to start container process|error during container init): `)
+	`^(?:[\w :-]+ )?time="[^"]*" level=\w+ msg="|^(?:[Ff]ailed to create pod sandbox|OCI runtime create failed|runc create failed|container create failed|unable to start container process|error during container init): `)
 
 // escaped matches a quote in a quoted text, and escapedEnd the end of a line in it. inContainer matches the folder of a container on
 // its node, before a path in the container.
@@ -202,7 +202,7 @@ var (
 )
 
 // trailing matches what follows an error: its code, its pod, the ids of its request, and the programs' references to their manuals.
-var trailing = lazyregexp.New(`(?:(?:: exit (?:status|code) \d+)?: unknown|, code: unknown|: exit (?:status|code) \d+|, which is unexpected| \(pod: "[^"]*", container: [^)]*\)|"? for pod:? [\w.-]+/[\w.-]+|(?:[ ,;.(\[]+(?i:(?:request|trace|correlation|activity|client-request|host)[ _-]?id|timestamp)\b[ "'\\]*[:=][ "'\\]*[^ ,;]+(?: [\d:.]+Z?)?)+|,? (?:see https?://\S+$|Refer to the mount\.cifs|Please refer to|See https?:).*)$`)
+var trailing = lazyregexp.New(`(?:(?:: exit (?:status|code) \d+)?: unknown|, code: unknown|: exit (?:status|code) \d+|, which is unexpected| \(pod: "[^"]*", container: [^)]*\)|"? for pod:? [\w.-]+/[\w.-]+|(?:[ ,;.(\[]+(?i:(?:request|trace|correlation|activity|client-request|host)[ _-]?id|timestamp)\b[ "'\\]*[:=][ "'\\]*[^ ,;]+(?: [\d:.]+Z?)?)+|,? (?:see https?://\S+$|(?:Please r|R)efer to|See https?:).*)$`)
 
 // Unwrapped returns a message on one line, without the calls that failed before its error, and what follows it.
 func Unwrapped(message string) string {

@@ -89,7 +89,7 @@ func TestListAgreesOnStalls(t *testing.T) {
 		reason string
 	}{
 		"no ServiceAccount": {active(0), nil, refused(`Error creating: pods "train-x" is forbidden: error looking up service account ns/nope: serviceaccount "nope" not found`), "FailedCreate: ServiceAccount nope in namespace ns does not exist"},
-		"no PriorityClass":  {active(0), nil, refused(`Error creating: pods "train-x" is forbidden: no PriorityClass with name nope was found`), "FailedCreate: no PriorityClass with name nope was found"},
+		"no PriorityClass":  {active(0), nil, refused(`Error creating: pods "train-x" is forbidden: no PriorityClass with name nope was found`), "FailedCreate: PriorityClass nope does not exist"},
 		"parallelism 0":     {explaintest.JobWith(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) }), nil, nil, "NoParallelism"},
 		"no controller":     {explaintest.JobWith(func(j *batchv1.Job) { j.Status = batchv1.JobStatus{} }), nil, nil, "NotReconciled"},
 		"image":             {active(1), []*input.Pod{waiting("ImagePullBackOff")}, nil, "ImagePullBackOff"},

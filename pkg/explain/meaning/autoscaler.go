@@ -78,7 +78,7 @@ var autoscalerReasons = []autoscalerRow{
 	},
 	{
 		kind:    PoolAtLimit,
-		pattern: lazyregexp.New(`(?:exceed limits|limits have been exhausted) for (?:nodepool|provisioner):?(?: \(?(?:NodePool=)?"?(?P<name>[-.\w]+))?`),
+		pattern: lazyregexp.New(`\blimits\b[\w ]* for (?:nodepool|provisioner):?(?: \(?(?:NodePool=)?"?(?P<name>[-.\w]+))?`),
 		text:    "{pool} has reached its limits",
 		advice:  "raise spec.limits of {pool}, or wait until other pods end",
 		command: "kubectl describe nodepools {name}",
@@ -143,7 +143,7 @@ var autoscalers = []struct {
 	{ByClusterAutoscaler, "NotTriggerScaleUp", lazyregexp.New(`^pod didn't trigger scale-up(?: \([^)]*\))?(?:: ?(.*))?$`)},
 	{ByClusterAutoscaler, "FailedScaleUp", lazyregexp.New(`^(.*?)(?:\. Pod is at risk of not being scheduled\.?)?$`)},
 	{ByKarpenter, "Nominated", nil},
-	{ByKarpenter, "FailedScheduling", lazyregexp.New(`^(?:Failed to schedule pod|Could not schedule pod)(?:, (.*))?$`)},
+	{ByKarpenter, "FailedScheduling", lazyregexp.New(`^[\w ]*\bschedule pod(?:, (.*))?$`)},
 }
 
 // OfAutoscaler returns an autoscaler's statement about new nodes for a pod, from an event about the pod; nil for other events.
@@ -173,7 +173,7 @@ func (a *Autoscaler) Text() string {
 		return ""
 	case a.Adds:
 		return component(a.By) + " adds a node for it"
-	case a.Kind != "":
+	case a.Kind != "" && a.fill(a.row().text) != "":
 		return component(a.By) + " adds no node: " + a.fill(a.row().text)
 	}
 	return wording.Join(": ", component(a.By)+" adds no node for it", a.why())

@@ -385,8 +385,8 @@ var (
 	ofTemplate = []ErrorKind{
 		ErrorVariable, ErrorSetting, ErrorUsage, ErrorScript, ErrorReadOnly, ErrorPermission, ErrorOwnership, ErrorSharedMemory, ErrorModuleMissing, ErrorRuntimeVersion,
 		ErrorLibraryVersion, ErrorClientVersion, ErrorHeapSize, ErrorOutOfMemory, ErrorNoCredentials, ErrorCommandNotFound, ErrorInterpreterMissing, ErrorNotExecutable,
-		ErrorWrongArchitecture, ErrorWorkingDirectory, ErrorOtherRoot, ErrorHostKey, ErrorNoCommand, ErrorUserNotFound, ErrorUserName, ErrorRootUser, ErrorRootAsked, ErrorArguments,
-		ErrorSubPath, ErrorMountOnFile, ErrorMountReadOnly, ErrorMountAtRoot, ErrorPropagation, ErrorSysctl, ErrorCapabilities,
+		ErrorWrongArchitecture, ErrorWorkingDirectory, ErrorOtherRoot, ErrorHostKey, ErrorNoCommand, ErrorUserNotFound, ErrorRootUser, ErrorArguments,
+		ErrorSubPath, ErrorMountFails, ErrorMountAtRoot, ErrorPropagation, ErrorSysctl, ErrorCapabilities,
 	}
 	local       = []ErrorKind{ErrorNoSpace, ErrorSharedMemory, ErrorOutOfMemory, ErrorReadOnly, ErrorPermission}
 	ofArguments = []ErrorKind{ErrorFileMissing, ErrorObjectMissing, ErrorNameResolution, ErrorConnectionRefused, ErrorNoConnection, ErrorTimeout, ErrorNoRoute, ErrorCertificate}

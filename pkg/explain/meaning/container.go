@@ -30,11 +30,9 @@ type Container struct {
 	// Namespace is the namespace of the pod, and CronJob the one that created the Job, "" for none. Labels has the labels of the pod template.
 	Namespace, CronJob string
 	Labels             map[string]string
-	// User is the runAsUser of the container, and FSGroup the fsGroup of the pod, "" if the template has none. AlsoRoot are the other containers that ask for user 0 although
-	// runAsNonRoot does not allow it.
-	User     string
-	FSGroup  string
-	AlsoRoot []string
+	// User is the runAsUser of the container, and FSGroup the fsGroup of the pod, "" if the template has none.
+	User    string
+	FSGroup string
 	// Variables are the environment variables whose values the pod template has, and Sources the ConfigMaps and Secrets of envFrom.
 	Variables []Variable
 	Sources   []string

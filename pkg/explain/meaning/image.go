@@ -26,7 +26,6 @@ const (
 	ProxyDown          TroubleKind = "ProxyDown"          // the proxy of the node does not answer
 	RegistryPlain      TroubleKind = "RegistryPlain"      // the registry has no TLS
 	RegistryTLS        TroubleKind = "RegistryTLS"        // the registry's certificate is not accepted
-	RegistryExpired    TroubleKind = "RegistryExpired"    // the registry's certificate has expired, or is not valid yet
 	RegistryFails      TroubleKind = "RegistryFails"      // the registry responds with an internal error
 	RegistryPolicy     TroubleKind = "RegistryPolicy"     // a policy of the registry blocks the image
 	Signature          TroubleKind = "Signature"          // the signature of the image is missing or invalid
@@ -181,19 +180,12 @@ var images = []row[TroubleKind]{
 		advice: "have the container runtime of the nodes use http for {registry} (containerd: /etc/containerd/certs.d/{registry}/hosts.toml, K3s: registries.yaml, CRI-O: insecure in registries.conf), or give the registry a certificate" + retried,
 	},
 	{
-		kind:     RegistryExpired,
-		patterns: re(`x509: certificate has expired or is not yet valid`),
-		complete: true, brief: "certificate expired",
-		text:   "cannot be pulled: its registry's certificate is expired or not yet valid",
-		advice: "have the certificate of {registry} renewed, or correct the clock of {node}, which the message has" + retried,
-	},
-	{
-		kind: RegistryTLS, yieldsTo: []TroubleKind{RegistryPlain, RegistryExpired},
-		patterns: re(`x509: (?P<detail>.+)`, `tls: |certificate `),
+		kind: RegistryTLS, yieldsTo: []TroubleKind{RegistryPlain},
+		patterns: re(`x509: (?P<detail>certificate has expired or is not yet valid|.+)`, `tls: |certificate `),
 		keepsEnd: true, brief: "TLS of the registry",
 		text: "cannot be pulled: TLS to its registry failed",
-		advice: "have the container runtime of {node} trust the authority of the certificate (ca in /etc/containerd/certs.d/{registry}/hosts.toml of containerd; registries.yaml of K3s), " +
-			"or correct the certificate: its names, its dates and the clock of {node}" + retried,
+		advice: "correct the certificate of {registry}, whose dates (or the clock of {node}) or names may be wrong, or have the container runtime of {node} trust its authority " +
+			"(ca in /etc/containerd/certs.d/{registry}/hosts.toml of containerd; registries.yaml of K3s)" + retried,
 	},
 	{
 		kind:     ProxyDown,
@@ -204,9 +196,9 @@ var images = []row[TroubleKind]{
 	},
 	{
 		kind: Unreachable,
-		patterns: re(`(?:"https?://(?P<name>[^/"]+)/[^"]*".*?)?(?P<detail>dial tcp \S+ (?:connect: )?[a-z/ ]+)$`, `no such host|in name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|`+
-			`TLS handshake timeout|connection reset|context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`),
-		yieldsTo: []TroubleKind{ProxyDown, RegistryTLS, RegistryExpired, RegistryPlain, RegistryUnknown, RegistryNoDNS, RegistryOfService},
+		patterns: re(`(?:"https?://(?P<name>[^/"]+)/[^"]*".*?)?(?P<detail>dial tcp \S+ (?:connect: )?[a-z/ ]+)$`, serverAway,
+			`context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`),
+		yieldsTo: []TroubleKind{ProxyDown, RegistryTLS, RegistryPlain, RegistryUnknown, RegistryNoDNS, RegistryOfService},
 		keepsEnd: true, brief: "registry unreachable",
 		text:   "cannot be pulled: its registry{in brackets} cannot be reached",
 		advice: "check whether {node} reaches the registry{in brackets}: its firewall, and the proxy of its container runtime; and whether the registry is up, or use a mirror of it" + retried,
@@ -220,7 +212,7 @@ var images = []row[TroubleKind]{
 	},
 	{
 		kind: RegistryNoDNS, yieldsTo: []TroubleKind{RegistryOfService},
-		patterns: re(`lookup \S+ on (?P<name>\S+?)(?::53)?: (?:read udp \S+: |dial udp \S+: )?(?:read: |connect: )?(?:i/o timeout|connection refused|network is unreachable|no route to host)`),
+		patterns: re(`lookup \S+ on (?P<name>\S+?)(?::53)?: (?:\w+ udp |i/o timeout|.*\b(?:refused|unreachable|no route))`),
 		brief:    "no DNS on the node",
 		text:     "cannot be pulled: name server {name} does not answer",
 		advice:   "check whether the name server in /etc/resolv.conf of {node} runs, and whether the node can reach it" + retried,
@@ -233,11 +225,10 @@ var images = []row[TroubleKind]{
 		advice:   "use an address of the registry that nodes can resolve, as they do not use the DNS of the cluster, such as an ingress, or localhost and a NodePort of its Service; or give the container runtime of the nodes a mirror for {name} (hosts.toml, registries.yaml)",
 	},
 	{
-		kind: Unauthorized,
-		patterns: re(`(?i)unauthorized|authorization failed|authentication required|no basic auth credentials|access denied|access forbidden|` +
-			`access to the requested resource|requested access to the resource is denied|\bdenied(?:: |$)|permission .*denied|\b40[13]\b|insufficient_scope`),
+		kind:     Unauthorized,
+		patterns: re(rightDenied, `access to the requested resource`),
 		// Docker Hub tells some clients of its rate limit as unauthorized.
-		yieldsTo: []TroubleKind{RateLimit, Unreachable, CloudRegistry, PublicDenied, NotOfficial, HubDenied, CredentialsExpired, RepositoryNotFound, BlobsDenied, Unauthenticated, ClusterRegistry},
+		yieldsTo: []TroubleKind{RateLimit, Unreachable, CloudRegistry, PublicDenied, NotOfficial, HubDenied, CredentialsExpired, RepositoryNotFound, BlobsDenied, Unauthenticated, ClusterRegistry, UnpackDenied},
 		brief:    "access denied",
 		text:     "cannot be pulled: the registry denied access",
 		note:     "credentials are missing or wrong, or the repository does not exist",
@@ -370,10 +361,20 @@ func OfImage(reason, message string) *Trouble {
 		return &Trouble{Kind: Signature, Detail: lastWords(message)}
 	}
 	t := troubleIn(images, imageError(message))
-	if (t == nil || t.Kind == Image) && reason == "RegistryUnavailable" {
-		t = &Trouble{Kind: Unreachable}
+	if (t == nil || t.Kind == Image) && (reason == "RegistryUnavailable" || callFailed.MatchString(message)) {
+		t = &Trouble{Kind: Unreachable, Name: callFailed.Group(message), Detail: lastWords(message)}
 	}
 	return t
+}
+
+// callFailed matches an error of Go's HTTP client, which got no response: it is in front of why.
+var callFailed = lazyregexp.New(`\b(?:Get|Head|Post) "?https?://([^/"\s]+)[^"\s]*: `)
+
+// NoteImage adds what the name of the image says about a registry that denies access: Docker Hub may have no such repository.
+func (t *Trouble) NoteImage(image string) {
+	if t.IsDenied() && registryOf(image) == "docker.io" && strings.Contains(image, "/") {
+		t.Kind = HubDenied
+	}
 }
 
 // imageError returns the error of the runtime, without the name of the image before it, which may contain any words. Kubelets

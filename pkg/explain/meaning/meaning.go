@@ -37,8 +37,9 @@ type Trouble struct {
 	Detail string `json:"detail,omitempty"`
 	// NoPullSecrets reports whether the registry denies access to a pod without imagePullSecrets.
 	NoPullSecrets bool `json:"noPullSecrets,omitempty"`
-	// Pod is about the pod and its image.
-	Pod Where `json:"-"`
+	// Source is the volume in the pod template, nil for others, and Pod is about the pod and its image.
+	Source *Mount `json:"-"`
+	Pod    Where  `json:"-"`
 	// SeenAt is when the kubelet last missed the object or the key, if that is so long ago that it may exist by now.
 	SeenAt time.Time `json:"seenAt,omitzero"`
 }
@@ -198,12 +199,17 @@ func (t *Trouble) Advice(volume string) string {
 		return t.fill(createLost, volume)
 	case t.NFS != "" && slices.Contains([]TroubleKind{MountTimeout, Volume, StorageUnreachable}, t.Kind):
 		return t.fill(reachNFS, volume)
+	case t.Source.sourceAdvice() != "" && slices.Contains([]TroubleKind{MountTimeout, Volume}, t.Kind):
+		return t.fill(t.Source.sourceAdvice(), volume)
 	case moved != "" && slices.Contains([]TroubleKind{ImageNotFound, RepositoryNotFound, NotOfficial, HubDenied, PublicDenied}, t.Kind):
 		return moved
 	case t.Pod.Store != "" && t.Kind == ObjectMissing && t.Object == "Secret" && t.Volume == "":
 		return t.fill(createByStore, volume)
 	}
 	r := rowOf(t.Kind)
+	if t.Kind == Sandbox && t.Pod.RuntimeClass != "" {
+		return t.fill(rowOf(NoRuntime).advice+" (it is {class name}); otherwise "+r.advice, volume)
+	}
 	return t.fill(t.byTime(r.advice, r.wasAdvice), volume)
 }
 
@@ -289,7 +295,7 @@ func (t *Trouble) fill(template, volume string) string {
 	}
 	return wording.Insert(template, append(t.Pod.words(),
 		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{detail}", wording.Shorten(t.Detail, maxDetail), "{(detail)}", wording.InBrackets(t.Detail), "{volume}", volume, "{its name}", t.Volume, "{of account}", ofAccount,
-		"{nfs}", t.NFS, "{class}", wording.Join(" ", "SecretProviderClass", t.Class), "{object}", object, "{kind and name}", wording.Join(" ", cmp.Or(t.Object, "object"), t.Name), "{of volume}", prefixed(" of ", volume),
+		"{nfs}", t.NFS, "{class}", wording.Join(" ", "SecretProviderClass", t.Class), "{from}", prefixed(" from ", t.Name), "{of class}", prefixed(" in SecretProviderClass ", t.Class), "{object}", object, "{kind and name}", wording.Join(" ", cmp.Or(t.Object, "object"), t.Name), "{of volume}", prefixed(" of ", volume),
 		"{or wait}", orWait, "{platform}", cmp.Or(platform, "the platform (operating system and architecture) of the nodes"), "{(platform)}", wording.InBrackets(platform), "{role}", roleOf(t.Name), "{network}", network, "{service}", service, "{in service}", inService)...)
 }
 

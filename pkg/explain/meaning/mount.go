@@ -47,6 +47,17 @@ func (m *Mount) place(c Container) string {
 	return fmt.Sprintf("%s, which is mounted at %s in container %s", m.name(), m.Path, c.Name)
 }
 
+// sourceAdvice returns advice on a volume that the kubelet cannot mount for an unknown reason, "" for one of a driver or a server.
+func (m *Mount) sourceAdvice() string {
+	switch {
+	case m != nil && m.Directory != "":
+		return fmt.Sprintf("compare %s (%s%s) with what {node} has there, or have the pod run on a node that has it", m.name(), m.Directory, prefixed(", type ", m.Type))
+	case m != nil && m.isFixed():
+		return fmt.Sprintf("compare %s in the pod template with what exists in the namespace: names, and keys in items; if they agree, check the network between {node} and the API server", m.name()) + retried
+	}
+	return ""
+}
+
 // isFixed reports whether the volume is read-only whatever its mount says.
 func (m *Mount) isFixed() bool {
 	kind, _, _ := strings.Cut(m.Kind, " ")

@@ -17,7 +17,7 @@ const (
 var nodeLimits = []row[TroubleKind]{
 	{
 		kind: NodeDisk, yieldsTo: []TroubleKind{NodeNamespaces},
-		patterns: re(`(?P<detail>(?:/[^\s:"\\/]+){1,3})[^\s:"\\]*: no space left on device`, `no space left on device`),
+		patterns: re(`(?:(?P<detail>(?:/[^\s:"\\/]+){1,3})[^\s:"\\]*: )?no space left on device`),
 		complete: true, brief: "node's disk full", text: "its node has no disk space left{(detail)}",
 		advice: "free disk space on {node} (or inodes), or have the pod run on another one" + retried,
 	},

@@ -54,3 +54,10 @@ func Patterns(job string) func(message string) string {
 		return strings.Join(words, " ")
 	}
 }
+
+// What is wrong with a server or a right, in the words of any program: messages about images, volumes and networks share them.
+const (
+	serverAway = `(?i)\bconnection (?:timed out|refused|reset|closed)|\bno route to host|\b(?:network|host) is (?:unreachable|down)|\b(?:i/o|handshake|connect\w*) timeout|connect to \S+ timed out|` +
+		`no such host|in name resolution|server misbehaving`
+	rightDenied = `(?i)\bdenied\b|\bforbidden\b|\bunauthori[sz]\w*|\bauth\w+tion \w+(?:ed|ure)\b|no basic auth credentials|operation not permitted|\bnot authori[sz]ed\b|(?:^|[\s=:])40[13](?:[\s:,.)]|$)|insufficient_scope`
+)

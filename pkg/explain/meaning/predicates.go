@@ -20,8 +20,14 @@ var predicateNames = map[string]string{
 // countedAfter matches a reason of these schedulers, whose number of nodes follows: MatchNodeSelector (1).
 var countedAfter = lazyregexp.New(`^(.+) \((\d+)\)$`)
 
-// ofPredicates matches the beginning of the list in a message of these schedulers.
-var ofPredicates = lazyregexp.New(`^(?:No nodes are available that match all of the (?:following )?predicates::? |.*\bfit failure summary on nodes : |.*\ball nodes are unavailable: )`)
+// ofPredicates matches the list in a message of these schedulers, after its beginning.
+var ofPredicates = lazyregexp.New(`^(.*: ?)[^:(]+ \(\d+\)(?:, [^:(]+ \(\d+\))*\.?$|^(.*\bnodes are unavailable: )\d`)
+
+// nameOf matches the name of a predicate, and inName its words.
+var (
+	nameOf = lazyregexp.New(`^[A-Z][a-z]+(?:[A-Z]+[a-z]*)+$`)
+	inName = lazyregexp.New(`([a-z])([A-Z])`)
+)
 
 // ofPlugin matches what Volcano puts before a reason.
 var ofPlugin = lazyregexp.New(`plugin \S+ predicates failed `)
@@ -29,7 +35,7 @@ var ofPlugin = lazyregexp.New(`plugin \S+ predicates failed `)
 // inTodaysFormat returns a message of these schedulers with its list in kube-scheduler's format, and other messages as they are.
 func inTodaysFormat(message string) string {
 	message = ofPlugin.ReplaceAllString(message, "")
-	prefix := ofPredicates.FindString(message)
+	prefix := ofPredicates.Group(message)
 	if prefix == "" {
 		return message
 	}
@@ -101,6 +107,9 @@ func unfitOf(reason string) Unfit {
 		}
 	}
 	message := cmp.Or(predicateNames[u.Message], u.Message)
+	if nameOf.MatchString(message) {
+		message = strings.ToLower(inName.ReplaceAllString(message, "$1 $2"))
+	}
 	if found := first(unfits, func(r *unfitRow) bool { return r.matches(message) }, func(r, other *unfitRow) bool { return slices.Contains(r.yieldsTo, other.kind) }); found != nil {
 		u.Kind = found.kind
 		for _, pattern := range found.patterns {

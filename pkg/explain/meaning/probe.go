@@ -8,7 +8,7 @@ import (
 )
 
 // probeRestart is the kubelet's message about a container that it kills and restarts.
-var probeRestart = lazyregexp.New(`^Container (\S+) failed (liveness|startup) probe, will be restarted$`)
+var probeRestart = lazyregexp.New(`^Container (\S+) failed (\w+) probe, will be restarted$`)
 
 // OfProbeRestart returns the container that the kubelet kills and restarts, with the probe, from an event; nil for other events.
 func OfProbeRestart(reason, message string) *Ending {
@@ -27,13 +27,13 @@ func IsProbedInVain(reason, message string) bool {
 }
 
 // probeFailure is the kubelet's message about a probe that failed, or that it could not run.
-var probeFailure = lazyregexp.New(`(?s)^(Liveness|Startup) probe (?:failed|errored(?: and resulted in \w+ state)?): (.*)$`)
+var probeFailure = lazyregexp.New(`(?s)^(\w+) probe (?:failed|errored(?: and resulted in \w+ state)?): (.*)$`)
 
 // ProbeFailure parses an event Unhealthy of a liveness or startup probe into the probe, in lower case, and its output; "" for
 // other events.
 func ProbeFailure(reason, message string) (probe, output string) {
 	m := probeFailure.FindStringSubmatch(message)
-	if reason != "Unhealthy" || m == nil {
+	if reason != "Unhealthy" || m == nil || m[1] == "Readiness" {
 		return "", ""
 	}
 	return strings.ToLower(m[1]), strings.TrimSpace(m[2])

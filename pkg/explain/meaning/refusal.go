@@ -54,8 +54,7 @@ const (
 	RefusalAutopilot      RefusalKind = "Autopilot"                  // of GKE
 	RefusalLimitRange     RefusalKind = "LimitRange"
 	RefusalServiceAccount RefusalKind = "ServiceAccount" // it does not exist
-	RefusalPriorityClass  RefusalKind = "PriorityClass"  // it does not exist
-	RefusalRuntimeClass   RefusalKind = "RuntimeClass"   // it does not exist
+	RefusalClass          RefusalKind = "Class"          // a PriorityClass or RuntimeClass does not exist
 	RefusalNamespace      RefusalKind = "Namespace"      // it is being deleted
 	RefusalPolicy         RefusalKind = "AdmissionPolicy"
 	RefusalGatekeeper     RefusalKind = "Gatekeeper"
@@ -118,20 +117,12 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 		command: "kubectl create serviceaccount {name} -n {namespace}",
 	},
 	{
-		kind:     RefusalPriorityClass,
-		patterns: re(`^(?P<detail>no PriorityClass with name (?P<name>\S+) was found)$`),
-		complete: true, brief: "no PriorityClass {name}",
-		text:    "{detail}",
-		advice:  "create PriorityClass {name}, or {recreate} with another priorityClassName" + thenRetried,
-		command: "kubectl get priorityclasses",
-	},
-	{
-		kind:     RefusalRuntimeClass,
-		patterns: re(`^pod rejected: (?P<detail>RuntimeClass "(?P<name>[^"]+)" not found)`),
-		complete: true, brief: "no RuntimeClass {name}",
-		text:    "RuntimeClass {name} does not exist",
-		advice:  "create RuntimeClass {name}, or {recreate} with another runtimeClassName" + thenRetried,
-		command: "kubectl get runtimeclasses",
+		kind:     RefusalClass,
+		patterns: re(`^(?:no |pod rejected: )(?P<detail>[A-Z]\w+Class) (?:with name )?"?(?P<name>[^"\s]+)"? (?:was|not) found`),
+		complete: true, brief: "no {detail} {name}",
+		text:    "{detail} {name} does not exist",
+		advice:  "create {detail} {name}, or {recreate} with another one, or none, in the pod template" + thenRetried,
+		command: "kubectl get {classes}",
 	},
 	{
 		kind:     RefusalPriorityScope,
@@ -406,7 +397,7 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 	case r.neverFits() != "":
 		text = "{recreate} with smaller requests, or have the quota raised; what others free up does not suffice"
 	}
-	return text, wording.Insert(cmp.Or(command, r.row().command), "{namespace}", namespace, "{name}", r.By)
+	return text, wording.Insert(cmp.Or(command, r.row().command), "{namespace}", namespace, "{name}", r.By, "{classes}", strings.ToLower(r.Message)+"es")
 }
 
 // IsOfQuota reports whether a quota refuses the object.

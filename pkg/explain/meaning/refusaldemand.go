@@ -53,6 +53,7 @@ func metadata(noun string) []demand {
 			`(?:needs?|requires?|missing|lacks?|without)(?: the| a| an)?(?: required)? `+noun+`s?:? `+name+`|`+
 			`\b`+noun+`s? ([\w-]*[./]?[\w./-]+) (?:is|are) (?:required|missing)|must have (?:an?|the) (?:valid )?`+quoteMark+`*`+name+quoteMark+`* `+noun+`\b`,
 			"the "+noun+"{s} {names} in the metadata of the pod template"),
+		needs(`\b`+noun+`s?\b`, "the "+noun+"s in the metadata of the pod template that the message names"),
 	}
 }
 
@@ -142,7 +143,7 @@ var demands = [][]demand{
 }
 
 // fieldPath matches the path of a field in a message: where a rule of Kyverno failed, in an expression of CEL, or before why it is invalid.
-var fieldPath = lazyregexp.New(`failed at path /(\S+?)/?\.?(?:\s|$)|\bobject\.((?:spec|metadata)(?:\.\w+)+?)(?:\.\w+\(|[^\w.(]|$)|\b(spec\.[\w.\[\]]+): `)
+var fieldPath = lazyregexp.New(`failed at path /(\S+?)/?\.?'?(?:\s|$)|\bobject\.((?:spec|metadata)(?:\.\w+)+?)(?:\.\w+\(|[^\w.(]|$)|\b(spec\.[\w.\[\]]+): `)
 
 // policies are the words for what refuses pods.
 var policies = map[RefusalKind]string{RefusalPolicy: "policy ", RefusalGatekeeper: "constraint ", RefusalKyverno: "policy ", RefusalWebhook: "webhook "}
@@ -173,7 +174,7 @@ func (r *Refusal) demanded() (advice, change string) {
 		}
 	}
 	if path := fieldPath.Group(r.Message); path != "" && len(with)+len(without) == 0 {
-		with = append(with, "another "+strings.ReplaceAll(path, "/", ".")+" in the pod template")
+		with = append(with, "a "+strings.ReplaceAll(path, "/", ".")+" in the pod template that it allows")
 	}
 	return "", wording.Join(", and ", prefixed("with ", wording.Enumerate(with, "and")), prefixed("without ", wording.Enumerate(without, "and")))
 }

@@ -13,7 +13,7 @@ import (
 type invalidField struct{ path, why string }
 
 // rejected matches the beginning of an error about a field, as in k8s.io/apimachinery/pkg/util/validation/field.
-var rejected = lazyregexp.New(`(?:^\[?|, )((?:spec|metadata)[^\s:]*): (?:Forbidden: |Invalid value: |(Required value|Unsupported value|Duplicate value|Not found|Too long|Too many|Internal error)\b)`)
+var rejected = lazyregexp.New(`(?:^\[?|, )((?:spec|metadata)[^\s:]*): ([A-Z][a-z]+(?: [a-z]+)?)\b(?:: )?`)
 
 // invalidFields returns the fields in the message of an invalid pod.
 func (r *Refusal) invalidFields() (all []invalidField) {
@@ -26,7 +26,7 @@ func (r *Refusal) invalidFields() (all []invalidField) {
 		if i+1 < len(found) {
 			end = found[i+1][0]
 		}
-		if at[4] >= 0 {
+		if why := r.Message[at[4]:at[5]]; why != "Forbidden" && why != "Invalid value" {
 			begin = at[4]
 		}
 		all = append(all, invalidField{r.Message[at[2]:at[3]], strings.TrimRight(r.Message[begin:end], " ,]")})

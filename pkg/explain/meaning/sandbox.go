@@ -44,7 +44,7 @@ var sandboxes = []row[TroubleKind]{
 	},
 	{
 		kind: NetworkNotReady,
-		patterns: re(`(?i)cni plugin not initialized|cni config uninitialized|network is not ready|network plugin is not ready|NetworkPluginNotReady`,
+		patterns: re(`(?i)\b(?:cni|network)\b.*\b(?:not ready|not initiali[sz]ed|uninitiali[sz]ed)|NetworkPluginNotReady`,
 			// Files, sockets and ports of plugins that do not run: Flannel, Calico, Multus, Cilium, Amazon, Azure.
 			`(?P<detail>/\S*/(?P<name>flannel|calico)/(?:subnet\.env|nodename): no such file or directory)`,
 			`Calico is currently not ready|readinessindicatorfile|`+
@@ -54,7 +54,7 @@ var sandboxes = []row[TroubleKind]{
 	},
 	{
 		kind:     NetworkDenied,
-		patterns: re(`connection is unauthorized|\(add\): .*: Unauthorized$`),
+		patterns: re(`(?i)\bunauthorized\b`),
 		brief:    "network unauthorized", text: "the API server rejects {network} as unauthorized",
 		advice: "restart the pod of the network plugin on {node}, which renews its token, and check the plugin's ClusterRole",
 	},
@@ -100,7 +100,7 @@ var sandboxes = []row[TroubleKind]{
 	},
 	{
 		kind: RuntimeSlow, yieldsTo: []TroubleKind{NetworkPlugin, SandboxImage, SandboxRegistry},
-		patterns: re(`operation timeout: context deadline exceeded$`, `code = DeadlineExceeded desc = context deadline exceeded$`, `failed to reserve sandbox name`, `The container name \S+ is already in use by container`),
+		patterns: re(`context deadline exceeded$`, `failed to reserve sandbox name`, `The container name \S+ is already in use by container`),
 		brief:    "runtime timed out", text: "the container runtime of its node timed out creating its sandbox",
 		advice: "lower the load of {node} (its disk above all), or restart its container runtime" + retried,
 	},
@@ -173,7 +173,7 @@ var inWindows = []string{
 }
 
 // plugin matches the name of the network plugin that failed.
-var plugin = lazyregexp.New(`plugin type="([^"]+)"|networkPlugin cni failed|(?:^|[ "])(aws-cni|calico|cilium-cni|flannel|weave-net|azure-vnet|multus-cni)(?:[ "]|$)`)
+var plugin = lazyregexp.New(`plugin type="([^"]+)"|networkPlugin cni failed|(?:^|[ "/])(aws-cni|calico|cilium-cni|flannel|weave-net|azure-vnet|multus-cni)(?:[ "/]|$)`)
 
 // cleanup matches what Docker adds to an error: that it cannot remove the network, either, or the rest of what a program printed.
 var cleanup = lazyregexp.New(`(?s), failed to clean up sandbox container .*|(?:\\n)?": ""\]?.*$`)

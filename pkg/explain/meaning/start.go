@@ -6,30 +6,24 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lists"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // The kinds of KnownError about a container that its runtime cannot set up.
 const (
 	ErrorNoCommand       ErrorKind = "NoCommand"       // neither the image nor the pod template has a command
 	ErrorUserNotFound    ErrorKind = "UserNotFound"    // the image does not have the user
-	ErrorUserName        ErrorKind = "UserName"        // runAsNonRoot, and the image names its user
-	ErrorRootUser        ErrorKind = "RootUser"        // runAsNonRoot, and the user is root
+	ErrorRootUser        ErrorKind = "RootUser"        // runAsNonRoot, and the user is root, or a name
 	ErrorImageLost       ErrorKind = "ImageLost"       // the container runtime has lost the image
 	ErrorRuntimeSlow     ErrorKind = "RuntimeSlow"     // the container runtime does not create the container in time
-	ErrorNameReserved    ErrorKind = "NameReserved"    // the container runtime still creates the container
 	ErrorArguments       ErrorKind = "Arguments"       // the kernel does not take so many arguments and variables
 	ErrorSubPath         ErrorKind = "SubPath"         // the subPath of a volume cannot be used
-	ErrorMountOnFile     ErrorKind = "MountOnFile"     // a directory is mounted onto a file, or a file onto a directory
-	ErrorMountReadOnly   ErrorKind = "MountReadOnly"   // the mount point does not exist, and cannot be created
-	ErrorMountMissing    ErrorKind = "MountMissing"    // what is mounted does not exist
+	ErrorMountFails      ErrorKind = "MountFails"      // what is mounted, or the mount point, is missing or of another kind
 	ErrorPathMissing     ErrorKind = "PathMissing"     // the path of a volume does not exist on the node
 	ErrorPathUnusable    ErrorKind = "PathUnusable"    // the node cannot open the path of a volume
 	ErrorMemoryTooLow    ErrorKind = "MemoryTooLow"    // the memory limit is too low for the container runtime
 	ErrorGPU             ErrorKind = "GPU"             // the node's GPU driver or its container toolkit fails
 	ErrorRuntimeHook     ErrorKind = "RuntimeHook"     // a hook of the container runtime fails
 	ErrorRuntimeEnds     ErrorKind = "RuntimeEnds"     // the first process of the container ends before the command runs
-	ErrorRootAsked       ErrorKind = "RootAsked"       // runAsNonRoot, and the pod template asks for user 0
 	ErrorOnWindows       ErrorKind = "OnWindows"       // the node runs Windows, which reports an error
 	ErrorAppArmorParser  ErrorKind = "AppArmorParser"  // the node lacks the program that loads profiles of AppArmor
 	ErrorSecurityProfile ErrorKind = "SecurityProfile" // the profile of seccomp or AppArmor is not on the node
@@ -60,22 +54,13 @@ var setupErrors = []errorRow{
 		advice: "create {user %s|the user} in the image (USER names it), or set runAsUser to a number",
 	},
 	{
-		kind:     ErrorUserName,
-		patterns: []errorPattern{{"non-numeric user", lazyregexp.New(`image has non-numeric user \(([^)]*)\)`), nil}},
-		brief:    "runAsNonRoot", text: "runAsNonRoot needs a number, and the user of its image is a name{ (%s)|}",
-		advice: "set runAsUser in the securityContext to the number of {user %s in the image,|the user,} or use an image with a number in USER",
-	},
-	{
-		kind:     ErrorRootUser,
-		patterns: []errorPattern{{"will run as root", lazyregexp.New(`runAsNonRoot and image will run as root`), nil}},
-		brief:    "runAsNonRoot", text: "runAsNonRoot does not allow it to run as root",
-		advice: "set runAsUser in the securityContext to a number other than 0, or use an image with such a number in USER",
-	},
-	{
-		kind:     ErrorRootAsked,
-		patterns: []errorPattern{{"non-root policy", lazyregexp.New(`runAsUser breaks non-root policy`), nil}},
-		brief:    "runAsNonRoot", text: "runAsNonRoot does not allow its runAsUser 0",
-		advise: rootAdvice,
+		kind: ErrorRootUser,
+		patterns: []errorPattern{
+			{"non-numeric user", lazyregexp.New(`image has non-numeric user \(([^)]*)\)`), nil},
+			{"will run as root|non-root policy", lazyregexp.New(`runAsNonRoot and image will run as root|runAsUser breaks non-root policy`), nil},
+		},
+		brief: "runAsNonRoot", text: "runAsNonRoot {needs a number, and the user of its image is a name (%s)|does not let it run as root}",
+		advice: "set runAsUser in the securityContext to {the number of user %s in the image, or use an image with a number in USER|a number other than 0, for each container that asks for 0, or use an image with such a number in USER; or let it run as root (runAsNonRoot: false)}",
 	},
 	{
 		kind: ErrorImageLost,
@@ -88,17 +73,13 @@ var setupErrors = []errorRow{
 		advice: "remove image {image} from the node (crictl rmi) and have it pulled or loaded again, or have the pod run on another node",
 	},
 	{
-		kind:     ErrorRuntimeSlow,
-		patterns: []errorPattern{{"deadline exceeded", lazyregexp.New(`^(?:rpc error: code = DeadlineExceeded desc = )?context deadline exceeded$`), nil}},
-		brief:    "runtime timed out", text: "the container runtime of its node timed out creating it",
-		advice: "lower the load of the node (its disk above all), or restart its container runtime" + retried,
-	},
-	{
-		kind:     ErrorNameReserved,
-		patterns: []errorPattern{{"container", lazyregexp.New(`failed to reserve container name|[Tt]he container name \S+ is already in use by`), nil}},
-		brief:    "runtime is slow",
-		text:     "its name is reserved by an earlier attempt to create it, which its container runtime has not finished",
-		advice:   "wait; if it lasts, restart the container runtime of the node, and check its disk, which is slow or overloaded most of the time" + retried,
+		kind: ErrorRuntimeSlow,
+		patterns: []errorPattern{
+			{"deadline exceeded", lazyregexp.New(`^(?:rpc error: code = DeadlineExceeded desc = )?context deadline exceeded$`), nil},
+			{"container", lazyregexp.New(`(failed to reserve container name|[Tt]he container name \S+ is already in use by)`), nil},
+		},
+		brief: "runtime is slow", text: "{its name is reserved by an earlier attempt to create it, which its container runtime has not finished|the container runtime of its node timed out creating it}",
+		advice: "wait; if it lasts, restart the container runtime of the node, and check its disk, which is slow or overloaded most of the time" + retried,
 	},
 	{
 		kind:     ErrorArguments,
@@ -113,32 +94,15 @@ var setupErrors = []errorRow{
 		advice: "correct {subPath for volume %s:|subPath:} it must be a directory or file in the volume that the node may create or open",
 	},
 	{
-		kind: ErrorMountOnFile,
+		kind: ErrorMountFails,
 		patterns: []errorPattern{
-			{"not a directory", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: not a directory`), nil},
-			{"not a directory", lazyregexp.New("mount `[^`]+` to `([^`]+)`: Not a directory"), nil},
-			{"not a directory", oldMountError("not a directory"), nil},
+			{"to rootfs", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: (not a directory|read-only file system|no such file or directory)`), nil},
+			{"not a directory", lazyregexp.New("(?i)mount `[^`]+` to `([^`]+)`: (not a directory)"), nil},
+			{"to rootfs", oldMountError("(not a directory|read-only file system|no such file or directory)"), nil},
 		},
-		brief: "file or directory", text: "{its mount at %s is a directory|a directory is mounted} on a file, or a file on a directory",
-		advice: "{correct the mount at %s: |}mount a directory on a directory, or one file with subPath, the name of a key that exists",
-	},
-	{
-		kind: ErrorMountReadOnly,
-		patterns: []errorPattern{
-			{"read-only file system", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: read-only file system`), nil},
-			{"read-only file system", oldMountError("read-only file system"), nil},
-		},
-		brief: "mount point", text: "{mount point %s|a mount point} does not exist, and is in a read-only file system",
-		advice: "create {%s|the mount point} in the image, or mount the volume elsewhere: it is below another mount that is read-only",
-	},
-	{
-		kind: ErrorMountMissing,
-		patterns: []errorPattern{
-			{"no such file", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: no such file or directory`), nil},
-			{"no such file", oldMountError("no such file or directory"), nil},
-		},
-		brief: "mount missing", text: "nothing can be {mounted at %s:|mounted:} no such file or directory",
-		advice: "check the {volume that is mounted at %s: its hostPath, or a file of it,|volumes of the container: a hostPath, or a file of one,} does not exist on the node, or exists no longer",
+		brief:    "mount",
+		describe: func(subject string) string { return mountErrors(subject)[0] },
+		advise:   func(e *KnownError, _ Container) string { return mountErrors(e.Subject)[1] },
 	},
 	{
 		kind:     ErrorPathMissing,
@@ -340,13 +304,16 @@ func missingPathAdvice(e *KnownError, c Container) string {
 	return text
 }
 
-// rootAdvice returns advice on user 0, which the pod template asks for; its other containers may ask for it, too.
-func rootAdvice(_ *KnownError, c Container) string {
-	too := ""
-	if len(c.AlsoRoot) > 0 {
-		too = ", and that of " + wording.Enumerate(c.AlsoRoot, "and") + ", " + wording.Form(len(c.AlsoRoot), "which asks", "which ask") + " for 0, too,"
+// mountErrors returns the meaning of an error at a mount point, and advice; the subject is its path and the error.
+func mountErrors(subject string) [2]string {
+	path, why, _ := strings.Cut(subject, ":")
+	switch why {
+	case "read-only file system":
+		return [2]string{"mount point " + path + " does not exist, and is in a read-only file system", "create " + path + " in the image, or mount the volume elsewhere: it is below another mount that is read-only"}
+	case "no such file or directory":
+		return [2]string{"nothing can be mounted at " + path + ": " + why, "check the volume that is mounted at " + path + ": its hostPath, or a file of it, does not exist on the node, or exists no longer"}
 	}
-	return fmt.Sprintf("set runAsUser of container %s%s to a number other than 0 (securityContext), or let it run as root (runAsNonRoot: false)", c.Name, too)
+	return [2]string{"its mount at " + path + " is a directory on a file, or a file on a directory", "correct the mount at " + path + ": mount a directory on a directory, or one file with subPath, the name of a key that exists"}
 }
 
 // oldMountError matches an error of runc before version 1.0: in quotes within quotes, and with the mount point below the root of

@@ -31,33 +31,28 @@ const (
 	PathMissing   TroubleKind = "PathMissing"   // the directory of the volume does not exist
 	FileSystem    TroubleKind = "FileSystem"    // the file system of the volume is damaged
 	// FileSystemType: the file system of the volume has another type, or the node lacks a program to mount it.
-	FileSystemType      TroubleKind = "FileSystemType"
-	MountHelper         TroubleKind = "MountHelper"         // the node may lack the program that mounts file systems of this type
-	StorageUnknown      TroubleKind = "StorageUnknown"      // the node cannot resolve the name of the volume's server
-	NFSVersion          TroubleKind = "NFSVersion"          // the server does not support the version of NFS
-	NFSLocks            TroubleKind = "NFSLocks"            // the node lacks the program that locks files of NFS
-	BucketDenied        TroubleKind = "BucketDenied"        // a bucket denies access
-	StorageUnreachable  TroubleKind = "StorageUnreachable"  // the server of the volume does not answer
-	SecretsStore        TroubleKind = "SecretsStore"        // a store of secrets does not return them
-	SecretsStoreDenied  TroubleKind = "SecretsStoreDenied"  // a store of secrets denies the pod's identity access
-	SecretsProvider     TroubleKind = "SecretsProvider"     // the node lacks the provider of a store of secrets
-	SecretsStoreUnknown TroubleKind = "SecretsStoreUnknown" // the host name of a store of secrets cannot be resolved
-	SidecarMissing      TroubleKind = "SidecarMissing"      // the pod lacks the sidecar that mounts the volume
-	DeviceUnusable      TroubleKind = "DeviceUnusable"      // the file system of a device cannot be mounted
-	NoSocket            TroubleKind = "NoSocket"            // the node lacks the socket of a hostPath
-	ExportDenied        TroubleKind = "ExportDenied"        // the NFS server denies the node access
-	BucketMount         TroubleKind = "BucketMount"         // the program that mounts a bucket fails
-	FileSystemDenied    TroubleKind = "FileSystemDenied"    // Elastic File System denies the node access
-	ShareDenied         TroubleKind = "ShareDenied"         // the SMB server denies access
-	DriverDenied        TroubleKind = "DriverDenied"        // the cloud denies the CSI driver a permission
-	VolumeAttach        TroubleKind = "VolumeAttach"        // other trouble with attaching a volume
-	MountDenied         TroubleKind = "MountDenied"         // permission denied
-	VolumeFaulted       TroubleKind = "VolumeFaulted"       // the storage cannot use the volume
-	StorageFull         TroubleKind = "StorageFull"         // the storage has no room for the volume
-	NoDriverObject      TroubleKind = "NoDriverObject"      // the CSIDriver object of the volume does not exist
-	MountBroken         TroubleKind = "MountBroken"         // an earlier mount of the volume no longer works
-	VolumeGone          TroubleKind = "VolumeGone"          // the kubelet has not mounted a volume of the container
-	Volume              TroubleKind = "Volume"              // other trouble with a volume
+	FileSystemType     TroubleKind = "FileSystemType"
+	MountHelper        TroubleKind = "MountHelper"        // the node may lack the program that mounts file systems of this type
+	StorageUnknown     TroubleKind = "StorageUnknown"     // the node cannot resolve the name of the volume's server
+	NFSVersion         TroubleKind = "NFSVersion"         // the server does not support the version of NFS
+	NFSLocks           TroubleKind = "NFSLocks"           // the node lacks the program that locks files of NFS
+	BucketDenied       TroubleKind = "BucketDenied"       // a bucket denies access
+	StorageUnreachable TroubleKind = "StorageUnreachable" // the server of the volume does not answer
+	SecretsStore       TroubleKind = "SecretsStore"       // a store of secrets does not return them
+	SecretsStoreDenied TroubleKind = "SecretsStoreDenied" // a store of secrets denies the pod's identity access
+	SecretsProvider    TroubleKind = "SecretsProvider"    // the node lacks the provider of a store of secrets
+	SidecarMissing     TroubleKind = "SidecarMissing"     // the pod lacks the sidecar that mounts the volume
+	ExportDenied       TroubleKind = "ExportDenied"       // the NFS server denies the node access
+	FileSystemDenied   TroubleKind = "FileSystemDenied"   // Elastic File System denies the node access
+	ShareDenied        TroubleKind = "ShareDenied"        // the SMB server denies access
+	DriverDenied       TroubleKind = "DriverDenied"       // the cloud denies the CSI driver a permission
+	VolumeAttach       TroubleKind = "VolumeAttach"       // other trouble with attaching a volume
+	MountDenied        TroubleKind = "MountDenied"        // permission denied
+	VolumeFaulted      TroubleKind = "VolumeFaulted"      // the storage cannot use the volume
+	NoDriverObject     TroubleKind = "NoDriverObject"     // the CSIDriver object of the volume does not exist
+	MountBroken        TroubleKind = "MountBroken"        // an earlier mount of the volume no longer works
+	VolumeGone         TroubleKind = "VolumeGone"         // the kubelet has not mounted a volume of the container
+	Volume             TroubleKind = "Volume"             // other trouble with a volume
 )
 
 // volumes are messages of the kubelet, the attach/detach controller and CSI drivers about volumes.
@@ -135,7 +130,7 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 	},
 	{
 		kind:     ClaimUnusable,
-		patterns: re(`error processing PVC (?P<namespace>[^/ ]+)/(?P<name>\S+): PVC (?P<detail>is not bound|is being deleted)`),
+		patterns: re(`(?i)\b(?:PVC|claim) "?(?:(?P<namespace>[a-z0-9-]+)/)?(?P<name>[a-z0-9.-]+)"?:?(?: PVC| claim)? (?P<detail>is not bound|is being deleted)`),
 		complete: true, brief: "claim {detail}",
 		text:   "its claim {name} {detail}",
 		advice: "find out why the claim {detail}",
@@ -192,18 +187,11 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice:   "{recreate} with the annotation gke-gcsfuse/volumes: \"true\" in the pod template, with which a webhook of GKE adds the sidecar; if the template has it, the webhook did not answer: delete the pod",
 	},
 	{
-		kind:     NoSocket,
-		patterns: re(`hostPath type check failed[:,] (?P<name>\S+) is not a socket file`),
-		brief:    "no socket {name}",
-		text:     "its node has no socket {name}, which {volume} mounts",
-		advice:   "have the pod run on a node where the program with this socket runs (a node with containerd or CRI-O has no docker.sock), or {recreate} without the volume",
-	},
-	{
-		kind: HostPath, yieldsTo: []TroubleKind{NoSocket},
+		kind:     HostPath,
 		patterns: re(`hostPath type check failed[:,] (?P<name>\S+) is not an? (?P<detail>[\w ]+)`),
 		complete: true, brief: "hostPath",
-		text:   "{name} on its node is not a {detail}, as the type of {volume} (hostPath) demands",
-		advice: "create the {detail} {name} on {node}, or {recreate} with the right path, or another type (DirectoryOrCreate and FileOrCreate create it)",
+		text:   "its node has no {detail} {name}, as the type of {volume} (hostPath) demands",
+		advice: "have the pod run on a node that has the {detail} {name} (docker.sock is only where Docker runs), or {recreate} with the right path, or another type (DirectoryOrCreate and FileOrCreate create it)",
 	},
 	{
 		kind:     PathMissing,
@@ -227,25 +215,18 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice: "for NFS and SMB, install the client on the nodes (nfs-common or nfs-utils, cifs-utils); if it is there, correct mountOptions of the volume",
 	},
 	{
-		kind:     DeviceUnusable,
-		patterns: re(`(?P<detail>bad superblock on (?P<name>/dev/[^ ,]+))`),
-		complete: true, brief: "unusable device",
-		text:   "the file system of {volume} on device {name} is damaged, or not of its fsType",
-		advice: "check the file system of the device (blkid, and fsck or xfs_repair while no pod uses the volume), and fsType of the volume, or restore it from a backup",
-	},
-	{
-		kind: FileSystemType, yieldsTo: []TroubleKind{DeviceUnusable},
+		kind:     FileSystemType,
 		patterns: re(`(?P<detail>wrong fs type, bad option, bad superblock on [^ ,]+)`, `(?P<detail>\S+ as \S+ but current format is \w+)`, `(?P<detail>unknown filesystem type \S+)`),
 		brief:    "file system type",
 		text:     "{volume} cannot be mounted with its type and options",
-		advice:   "for NFS and SMB, install the client on the nodes (nfs-common or nfs-utils, cifs-utils); otherwise compare fsType and mountOptions of the volume with its file system",
+		advice:   "for NFS and SMB, install the client on the nodes (nfs-common or nfs-utils, cifs-utils); otherwise compare fsType and mountOptions of the volume with its file system, which may be damaged (blkid, and fsck or xfs_repair while no pod uses the volume)",
 	},
 	{
 		kind:     StorageUnknown,
-		patterns: re(`Failed to resolve (?:server )?"?(?P<name>[^" :]+)`),
+		patterns: re(`Failed to resolve (?:server )?"?(?P<name>[^" :]+)`, `\blookup (?P<name>[\w.-]*\w)\.?(?: on \S+)?: no such host`),
 		brief:    "unknown server {name}",
 		text:     "its node cannot resolve {name}, the server of {volume}",
-		advice:   "correct the name of the server, or use its address: a node does not use the DNS of the cluster, so that it cannot resolve names of Services (for EFS, its file system needs a mount target in the zone of {node}){?; mounting is retried automatically}",
+		advice:   "correct the name of the server{of class}, or use its address: a node does not use the DNS of the cluster, so that it cannot resolve names of Services (for EFS, its file system needs a mount target in the zone of {node}){?; mounting is retried automatically}",
 	},
 	{
 		kind:     NFSVersion,
@@ -262,13 +243,6 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice:   "install the NFS client with rpc.statd on the nodes (nfs-common or nfs-utils), or set nfsvers=4 or nolock in mountOptions of the PersistentVolume{?; mounting is retried automatically}",
 	},
 	{
-		kind:     BucketMount, // of csi-s3, whose message leaves out the error
-		patterns: re(`Error fuseMount command: (?P<name>\S+) args: .*?--endpoint (?P<detail>\S+?)/? `),
-		complete: true, brief: "bucket not mounted",
-		text:   "{name} cannot mount {volume} from {detail}",
-		advice: "check whether {node} reaches {detail}, and the bucket and its keys (the Secret of the StorageClass): the log of the CSI driver's pod there has the error{?; mounting is retried automatically}",
-	},
-	{
 		kind:     BucketDenied,
 		patterns: re(`(?P<detail>ListObjectsV2 failed for bucket \S+).*(?:Forbidden|Access ?Denied)`, `(?P<detail>\S+ does not have storage\.\S+ access to the Google Cloud Storage bucket)`),
 		brief:    "bucket denied",
@@ -276,12 +250,12 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice:   "give the identity that mounts the bucket (the role of the CSI driver, or the identity of the pod's ServiceAccount) the right to list and read it{?; mounting is retried automatically}",
 	},
 	{
-		kind: StorageUnreachable, yieldsTo: []TroubleKind{DriverMissing},
+		kind: StorageUnreachable, yieldsTo: []TroubleKind{DriverMissing, SecretsStore, StorageUnknown},
 		patterns: re(`(?P<detail>mount error\((?:111|112|113|115)\): [A-Z][\w ]*?)(?: Refer |$)`, `(?P<detail>rbd: map failed: .*Connection timed out)`,
-			`(?i)connection timed out|connect to \S+ timed out|connection refused|no route to host|network is unreachable|timeout waiting for device node to appear`),
+			serverAway, `timeout waiting for device node to appear`),
 		keepsEnd: true, brief: "storage unreachable",
 		text:   "its node cannot reach the server of {volume}",
-		advice: "check the name of the server, and firewalls between node and server{?; mounting is retried automatically}",
+		advice: "check the name of the server{in brackets}, and firewalls between node and server{?; mounting is retried automatically}",
 	},
 	{
 		kind:     FileSystemDenied, // The helper of EFS mounts through a proxy on the node.
@@ -314,11 +288,11 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 	{
 		kind: MountDenied,
 		patterns: re(`(?P<detail>applyFSGroup failed)`, `(?P<detail>UnauthorizedOperation: You are not authorized[^.]*)`,
-			`(?P<detail>no relationship found between node \S+ and this object)`, `(?i)access denied by server|permission ?denied|operation not permitted|is forbidden: `),
+			`(?P<detail>no relationship found between node \S+ and this object)`, rightDenied),
 		yieldsTo: []TroubleKind{SecretsStore, SecretsStoreDenied, BucketDenied, MountBroken, ExportDenied, FileSystemDenied, ShareDenied, DriverDenied},
 		keepsEnd: true, brief: "mount denied",
 		text:   "mounting {volume} was denied",
-		advice: "grant the node or the driver access to the volume{?; mounting is retried automatically}",
+		advice: "grant the node or the driver access to the volume on its server{in brackets}, with the credentials that it uses{?; mounting is retried automatically}",
 	},
 	{
 		kind:     MountTimeout,
@@ -328,18 +302,11 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice:   "find out what {volume} waits for: the log of the CSI driver's pod on {node}, and its VolumeAttachment, say more than the kubelet, which has only waited",
 	},
 	{
-		kind:     StorageFull, // of Longhorn
-		patterns: re(`volume (?P<volume>\S+) not scheduled`),
-		brief:    "storage full",
-		text:     "Longhorn has no node with room for {volume}",
-		advice:   "free or add disk space on the nodes of Longhorn, or lower the number of replicas of the volume; its UI shows why it is not scheduled{?; attaching is retried automatically}",
-	},
-	{
-		kind:     VolumeFaulted,
-		patterns: re(`volume (?P<volume>\S+) is not ready for workloads`),
-		complete: true, brief: "volume not ready",
-		text:   "Longhorn reports that {volume} is not ready for workloads",
-		advice: "see state and robustness of the volume in Longhorn (kubectl get volumes.longhorn.io -A): a faulted volume needs a replica salvaged, and a degraded one its nodes and disks back{?; attaching is retried automatically}",
+		kind:     VolumeFaulted, // of Longhorn
+		patterns: re(`volume (?P<volume>\S+) (?:is )?(?P<detail>not (?:scheduled|ready for workloads))`),
+		complete: true, brief: "volume {detail}",
+		text:   "Longhorn reports that {volume} is {detail}",
+		advice: "see state and robustness of the volume in Longhorn (kubectl get volumes.longhorn.io -A): one that is not scheduled needs disk space on the nodes of Longhorn, or fewer replicas, a faulted one needs a replica salvaged, and a degraded one its nodes and disks back{?; attaching is retried automatically}",
 	},
 	{
 		kind:     NoDriverObject,
@@ -365,8 +332,8 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 	{
 		kind:     Volume,
 		keepsEnd: true, brief: "volume",
-		text:   "{volume} cannot be mounted",
-		advice: "look for the error in the log of the CSI driver's pod on {node}, or on the server of the volume{?; mounting is retried automatically}",
+		text:   "{volume} cannot be mounted{from}",
+		advice: "look for the error in the log of the CSI driver's pod on {node}, or on the server of the volume{in brackets}{?; mounting is retried automatically}",
 	},
 })
 
@@ -391,8 +358,15 @@ func ofVolume(message string) *Trouble {
 	if t != nil && t.Volume == "" {
 		t.Volume = aboutVolume.Group(message)
 	}
-	if t != nil && t.Kind == Volume && strings.HasPrefix(message, "AttachVolume.") {
+	switch {
+	case t == nil:
+	case t.Kind == Volume && strings.HasPrefix(message, "AttachVolume."):
 		t.Kind = VolumeAttach
+	case slices.Contains([]TroubleKind{Volume, MountTimeout, MountDenied, StorageUnreachable}, t.Kind):
+		t.Name = cmp.Or(t.Name, volumeServer.Group(message))
 	}
 	return t
 }
+
+// volumeServer matches the server of a volume in the command that mounts it, or in the address of a request.
+var volumeServer = lazyregexp.New(`(?:\bendpoint|\burl|\bGet|\bPost|\bPut|\bHead)[=:\s"]+(\w+://[^/\s"',\]]+)|(?:^|[\s"'])//([\w.<>-]+)/|(?:^|[\s"'@])([\w-]+\.[\w.-]+):/\w|\bdial (?:tcp|udp) (\S+:\d+)`)

@@ -71,18 +71,18 @@ func (t *Trouble) MayPass() bool { return t != nil && slices.Contains(passing, t
 
 // MayPass reports whether the error may pass by itself.
 func (e *KnownError) MayPass() bool {
-	return e != nil && (e.Kind == ErrorRuntimeSlow || e.Kind == ErrorNameReserved)
+	return e != nil && e.Kind == ErrorRuntimeSlow
 }
 
 // ofTemplates is trouble with a volume, a sandbox or a device that a change of the pod template may solve. The rest is of the node or the
 // cluster, as is some trouble with images.
 var (
 	ofTemplates = []TroubleKind{
-		ObjectMissing, KeyMissing, OwnerChange, SidecarMissing, MultiAttach, VolumeInUse, VolumeMode, ClaimUnusable, HostPath, NoSocket, PathMissing, StorageUnknown, SecretsStore,
+		ObjectMissing, KeyMissing, OwnerChange, SidecarMissing, MultiAttach, VolumeInUse, VolumeMode, ClaimUnusable, HostPath, PathMissing, StorageUnknown, SecretsStore,
 		WrongNode, NetworkMissing, NoRuntime, RuntimeMissing, SandboxMemory, SandboxEnds, HostPortTaken, OnWindows, ClaimNotReserved, NotAdmitted,
 	}
 	ofNodes = []TroubleKind{
-		NoDiskSpace, DiskFails, PullsThrottled, ContentMissing, Unreachable, RegistryNoDNS, ProxyDown, RegistryTLS, RegistryExpired, RegistryPlain, RegistryFails,
+		NoDiskSpace, DiskFails, PullsThrottled, ContentMissing, Unreachable, RegistryNoDNS, ProxyDown, RegistryTLS, RegistryPlain, RegistryFails,
 		BlobsDenied, LayerDamaged, PullCanceled, WebPage, PublicDenied, ClusterRegistry, CloudRegistry, CredentialsExpired,
 	}
 )

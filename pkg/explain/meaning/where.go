@@ -16,8 +16,8 @@ type Where struct {
 	// Account is the ServiceAccount of the pod, and Secrets names the imagePullSecrets of the pod template. Architecture is the one of its
 	// nodes, as far as its nodeSelector names it, and Memory the lowest memory limit with its container.
 	Account, Secrets, Architecture, Memory string
-	// Store is the SecretProviderClass of a volume of the pod template, which may create Secrets, "" if there is none.
-	Store string
+	// Store is the SecretProviderClass of a volume of the pod template, which may create Secrets, and RuntimeClass that of the pod template; "" if there is none.
+	Store, RuntimeClass string
 	// Lost are the names of the pull secrets that the kubelet does not find, as it lists them.
 	Lost string
 	// Reports is how often the kubelet has reported that it does not pull the image.
@@ -41,7 +41,7 @@ func (w *Where) words() []string {
 	}
 	return []string{
 		"{node}", w.node(), "{tag}", tagOf(w.Image), "{tags}", w.listTags(), "{image}", cmp.Or(w.plainImage(), "IMAGE"),
-		"{account}", account, "{load}", w.load(), "{secrets}", secrets, "{lost}", w.Lost, "{(memory)}", wording.InBrackets(w.Memory), "{store}", w.Store, "{reports}", reports, "{registry}", registry, "{give credentials}", strings.ReplaceAll(give, "{registry}", registry),
+		"{account}", account, "{load}", w.load(), "{secrets}", secrets, "{lost}", w.Lost, "{(memory)}", wording.InBrackets(w.Memory), "{store}", w.Store, "{class name}", w.RuntimeClass, "{reports}", reports, "{registry}", registry, "{give credentials}", strings.ReplaceAll(give, "{registry}", registry),
 		"{unnamed}", map[bool]string{true: " (its name has no registry)"}[registryOf(w.Image) == "docker.io" && !strings.HasPrefix(w.Image, "docker.io/")],
 	}
 }
@@ -129,7 +129,7 @@ var nameFaults = []struct {
 }{
 	{lazyregexp.New(`(\$\{[^}]*\}?|\$\([^)]*\)?|\$\w+|\{\{.*\}\}|<[^>]*>|%\w+%)`), "nothing replaced the placeholder {1}"},
 	{lazyregexp.New(`^([\w.+-]+://)`), "without {1}, as it has no scheme"},
-	{lazyregexp.New(`^$|^[:@]|//`), "the registry, the repository or all of it is empty, as if a variable had no value"},
+	{lazyregexp.New(`^$|^[:@]|[^:]//`), "the registry, the repository or all of it is empty, as if a variable had no value"},
 	{lazyregexp.New(`[:@]$`), "its tag is empty, as if a variable had no value"},
 	{lazyregexp.New(`(\s)`), "without spaces or line breaks"},
 	{lazyregexp.New(`^[^:@]*?/?([^/:@]*[A-Z][^/:@]*)(?:[:@/]|$)`), "in lowercase, except for the tag"},

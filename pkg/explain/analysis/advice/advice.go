@@ -180,7 +180,7 @@ func shellWord(word string) string { return explain.ShellWord(word) }
 // onNoStart returns advice on a container that could not start, by the message of the runtime, with a command or "".
 func onNoStart(in *facts.Facts, c *input.Container, message, command string) []explain.Advice {
 	of, class, known := in.TemplateContainer(c.Name), in.Spec.Template.Spec.RuntimeClassName, meaning.StartErrorIn(message)
-	text := fmt.Sprintf(words.FixStart, c.Name)
+	text := cmp.Or(meaning.SetupAdvice(message, containerOf(in, c)), fmt.Sprintf(words.FixStart, c.Name))
 	switch {
 	case lacksEntrypoint(of, known):
 		text = fmt.Sprintf(words.PullAgain, of.Image, known.Subject)
@@ -211,7 +211,7 @@ func containerOf(in *facts.Facts, c *input.Container) meaning.Container {
 		Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name), SharedMemory: in.HasSharedMemory(c.Name),
 		MemoryLimit: in.MemoryLimit(c).Value, Secrets: in.Secrets(c.Name), Mounts: in.Mounts(c.Name),
 		Variables: facts.Variables(in, c.Name), Sources: facts.EnvSources(in, c.Name),
-		User: facts.User(in, c.Name), FSGroup: facts.FSGroup(in), AlsoRoot: facts.AlsoRoot(in, c.Name),
+		User: facts.User(in, c.Name), FSGroup: facts.FSGroup(in),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
 		Account: facts.Account(in), NoToken: facts.NoToken(in), Namespace: in.Job.Namespace, Labels: in.Spec.Template.Labels,
 		Beside:    slices.DeleteFunc(in.MainContainers(), func(name string) bool { return name == c.Name || in.IsInit(c.Name) }),

@@ -232,7 +232,7 @@ func changeBy(kind any) explain.Change {
 		return explain.ToNodes
 	case meaning.RefusalServiceAccount, meaning.RefusalSCC, meaning.ErrorForbidden, meaning.ErrorNoCredentials:
 		return explain.ToAccount
-	case meaning.RefusalPodSecurity, meaning.RefusalPSP, meaning.ErrorPermission, meaning.ErrorOwnership, meaning.ErrorReadOnly, meaning.ErrorUserName, meaning.ErrorRootUser, meaning.ErrorRootAsked, meaning.ErrorCapabilities:
+	case meaning.RefusalPodSecurity, meaning.RefusalPSP, meaning.ErrorPermission, meaning.ErrorOwnership, meaning.ErrorReadOnly, meaning.ErrorRootUser, meaning.ErrorCapabilities:
 		return explain.ToSecurity
 	case meaning.ErrorVariable, meaning.ErrorSetting, meaning.ErrorUsage, meaning.ErrorScript:
 		return explain.ToCommand

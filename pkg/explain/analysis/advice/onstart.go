@@ -134,7 +134,7 @@ func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Adv
 	case p.Start.Reason == "PostStartHookError":
 		text, command = meaning.FixPostStartHook(p.Container), describe
 	case p.Start.Reason == "CreateContainerConfigError" && p.Start.Error == nil:
-		text, command = fmt.Sprintf(words.FixContainerConfig, p.Container), describe
+		text, command = cmp.Or(meaning.SetupAdvice(message, containerOf(in, c)), fmt.Sprintf(words.FixContainerConfig, p.Container)), describe
 	default:
 		if meaning.StartErrorIn(message) == nil {
 			command = describe

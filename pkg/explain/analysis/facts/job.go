@@ -122,21 +122,6 @@ func FSGroup(in *Facts) string {
 	return ""
 }
 
-// AlsoRoot returns the other containers of the Job's template that ask for user 0 although runAsNonRoot does not allow it.
-func AlsoRoot(in *Facts, name string) (all []string) {
-	spec := &in.Spec.Template.Spec
-	ofPod := ptr.Deref(spec.SecurityContext, corev1.PodSecurityContext{})
-	containers := slices.Concat(spec.InitContainers, spec.Containers)
-	for i := range containers {
-		c := &containers[i]
-		own := ptr.Deref(c.SecurityContext, corev1.SecurityContext{})
-		if c.Name != name && ptr.Deref(cmp.Or(own.RunAsNonRoot, ofPod.RunAsNonRoot), false) && User(in, c.Name) == "0" {
-			all = append(all, "container "+c.Name)
-		}
-	}
-	return all
-}
-
 // Account returns the ServiceAccount of the Job's pods.
 func Account(in *Facts) string { return account(&in.Spec.Template.Spec) }
 
@@ -145,7 +130,7 @@ func account(of *corev1.PodSpec) string { return cmp.Or(of.ServiceAccountName, "
 // WhereOf returns what the Job's template has about pods that do not start, and about the image of a container.
 func WhereOf(in *Facts, image string) meaning.Where {
 	spec := &in.Spec.Template.Spec
-	w := meaning.Where{Image: image, Account: Account(in), Architecture: spec.NodeSelector[corev1.LabelArchStable]}
+	w := meaning.Where{Image: image, Account: Account(in), Architecture: spec.NodeSelector[corev1.LabelArchStable], RuntimeClass: ptr.Deref(spec.RuntimeClassName, "")}
 	for _, secret := range spec.ImagePullSecrets {
 		w.Secrets = wording.Join(" and ", w.Secrets, "Secret "+secret.Name)
 	}

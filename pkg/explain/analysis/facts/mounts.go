@@ -21,8 +21,8 @@ const othersRead int32 = 0o004
 
 var bucketDrivers = []string{"gcsfuse.csi.storage.gke.io", "s3.csi.aws.com", "blob.csi.azure.com", "file.csi.azure.com", "smb.csi.k8s.io"}
 
-// noteSource adds the kind of the source of a volume, and whether it can be written to.
-func noteSource(mount *meaning.Mount, v *corev1.Volume) {
+// NoteSource adds the kind of the source of a volume, and whether it can be written to.
+func NoteSource(mount *meaning.Mount, v *corev1.Volume) {
 	switch {
 	case v.EmptyDir != nil:
 		mount.Kind = "emptyDir"
@@ -59,7 +59,7 @@ func (in *Facts) Mounts(name string) (all []meaning.Mount) {
 	for _, m := range c.VolumeMounts {
 		mount := meaning.Mount{Path: m.MountPath, Volume: m.Name, ReadOnly: m.ReadOnly, SubPath: m.SubPath != "" || m.SubPathExpr != "", Earlier: initsBefore(&in.Spec.Template.Spec, name, m.Name)}
 		if at := slices.IndexFunc(in.Spec.Template.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == m.Name }); at >= 0 {
-			noteSource(&mount, &in.Spec.Template.Spec.Volumes[at])
+			NoteSource(&mount, &in.Spec.Template.Spec.Volumes[at])
 		}
 		all = append(all, mount)
 	}

@@ -200,11 +200,17 @@ func warnings(in *facts.Facts) func(pod string) *input.Event {
 	}
 }
 
+// waits begins the message of a kubelet that has only waited for volumes: an event about one of them explains more.
+const waits = "Unable to attach or mount volumes"
+
 // explainsMore reports whether a warning about a pod replaces another one: it is later, unless only the other one has the
 // reason why the pod waits, at the same stage of its start: a pod with a node is past the warnings of its scheduler.
 func explainsMore(e, last *input.Event) bool {
 	if explains := givesReason(e); explains != givesReason(last) && (e.Reason == "FailedScheduling") == (last.Reason == "FailedScheduling") {
 		return explains
+	}
+	if waited := strings.HasPrefix(e.Message, waits); waited != strings.HasPrefix(last.Message, waits) && e.Reason == last.Reason {
+		return !waited
 	}
 	return e.Last.After(last.Last)
 }

@@ -35,6 +35,7 @@ func addMeaning(in *facts.Facts, p *explain.Problem) {
 		addUnfit(in, p)
 	case explain.ProblemImagePull:
 		addImageTrouble(in, p)
+		p.Start.Trouble.NoteImage(p.Image)
 		if t, pod := p.Start.Trouble, input.PodNamed(in.Active, p.Pods[0]); t.IsDenied() && pod != nil {
 			t.NoPullSecrets = !pod.PullSecrets
 		}
@@ -162,7 +163,12 @@ func addImageTrouble(in *facts.Facts, p *explain.Problem) {
 // the kubelet names only the volume. A message about a PersistentVolume has no name from the template.
 func addVolume(in *facts.Facts, p *explain.Problem) {
 	all, t := in.Spec.Template.Spec.Volumes, p.Start.Trouble
-	switch v := lists.First(all, func(v *corev1.Volume) bool { return v.Name == t.Volume }); {
+	v := lists.First(all, func(v *corev1.Volume) bool { return v.Name == t.Volume })
+	if v != nil {
+		t.Source = &meaning.Mount{Volume: v.Name}
+		facts.NoteSource(t.Source, v)
+	}
+	switch {
 	case v == nil:
 		p.Start.Claims = claimsOf(in, p.Pods[0])
 	case v.PersistentVolumeClaim != nil:
