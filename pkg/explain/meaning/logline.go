@@ -125,9 +125,12 @@ func compiled(rules []lineRule) []lineRule {
 	return rules
 }
 
+// levels matches the names of levels, as most loggers write them.
+const levels = `(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERR|ERROR|ERRO|FATAL|CRIT|CRITICAL|SEVERE|PANIC)`
+
 var (
 	// level matches the level of a message.
-	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERRO|FATAL|CRITICAL|SEVERE|PANIC)\b`)
+	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?` + levels + `\b`)
 	// alarm matches lines that report an error, and the elements of a list of errors.
 	alarm = lazyregexp.New(`^[*•] |^server closed the connection |^(?:\w+\.)*(?:errors?|exceptions?)\.\w+: \S|^(?:curl|wget|sed|awk|grep|xargs|jq|[bd]?ash|sh|cat|cp|mv|ln|mkdir|touch|ls|nc|ping|g?unzip|gzip|base64|ld|g?cc): \S|[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |^\S+\.rb:\d+:in \S+ .+ \([\w:]+\)$|^● |^E: |^You must |^code: \d+, message: |^remote: (?:GitLab: |You |Invalid |Access |Write |Repository |Support for |The project |Not |Permission |HTTP )|Killed +\S|^push of \S+ rejected: |^\(error\) |^\(!\) |^(?:\[[^\]]*\] )?Error \w+ing\b`)
 	// connected matches the end of a series of attempts.
@@ -200,6 +203,8 @@ func newLogLine(raw string) *logLine {
 		return line
 	}
 	switch line.kind = kindOf(line.text, slices.Contains(quietLevels, severity)); {
+	case line.kind == lineEmpty && slices.Contains(errorLevels, severity) && strings.HasSuffix(line.text, ":") && complaint.MatchString(line.text[len(level.FindString(line.text)):]):
+		line.kind = lineAlarm // It ends in the next line.
 	case (line.kind == linePlain || line.kind == lineAlarm) && slices.Contains(errorLevels, severity):
 		message := line.text[len(level.FindString(line.text)):]
 		line.kind, line.ranked = lineAlarm, !isRecord && kindOf(message, false) != lineAlarm
@@ -250,16 +255,16 @@ func kindOf(text string, quiet bool) lineKind {
 var (
 	// stamp matches a time at the beginning of a line, the container whose line Compose passes on, or the rank of a process of mpirun.
 	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[\d{4}-\d\d-\d\d, [^\]]*\] |\(node:\d+\) (?:UnhandledPromiseRejectionWarning: )?|\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\](?:\[[\w.-]+\])?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? (?:[A-Z]{3,4} \d{4} |\d{4}(?:\[[\d,]+\])?<\w+>:)?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*|\[[a-z]+\d+\]: ?|\S+:\d+:\d+ \[\d+\] (?:\S+\.\w+:\d+ )?)|^[a-z][\w.-]* +\| `)
-	// logger matches what loggers of Java, Ruby, Python and Chrome write between the time and the message.
-	logger = lazyregexp.New(`^\s*(?:[\w ]+:)?([A-Z]+)(?:: \w+\.py:\d+ - |\s+(?:(?:\d+ --- )?(?:\[[^\]]*\]\s+){1,2}[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) )|^\[(?:\d+:\d+:)?\d{4}/\d{6}\.\d+:([A-Z]+):\S+\] |^([A-Z]+) \d\d-\d\d \d\d:\d\d:\d\d \[?\S+\.py:\d+\] |^([A-Z]+) [\w.$]+\(\w+\):\d+ - |^\[([A-Z]+) *\]\[[\w.]+ *\] ?|^([A-Z]+) +\| |^([A-Z]+)/[\w-]+\] |^[\w.-]+/([A-Z]+)/[\w.]+: |^\[([A-Z]+) *\] std(?:err|out) |^([A-Z]{4,}):[a-z_][\w.]*:|^\{\S+\.py:\d+\} ([A-Z]+) - |^\d{2,} (ERROR|WARN|INFO|FATAL) +|^ ?([A-Z]{4,5}) [a-z]+(?:(?:::\w+)+|(?:_[a-z]+){2,}): `)
-	// prelude matches a level, names in brackets and places in code before a message, and levelIn the level in it.
-	prelude = lazyregexp.New(`^\s*(?:(?:\[(?:[^\]\s]*[\d.:/][^\]\s]*|main|[A-Z]{4,})\]|[A-Z]{4,}|[a-z]\w*(?:\.\w+){2,}|\S+\.(?:go|py|java|rb|js|ts|rs|cc?|cpp|php):\d+\]?)[\s:-]+){2,}`)
-	levelIn = lazyregexp.New(`\b(DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b`)
+	// token matches one of the things that loggers write before a message: a level, something in brackets, a place in code, or a name with dots
+	// before a mark; count matches a number or a time, which they write before the level. atRank matches the level in a token.
+	token   = lazyregexp.New(`^\s*(?:(?:[A-Z]\w*(?: \w+)?:|[A-Z]{4,} )?` + levels + `\b\]?|\[[\w $.,:/#@+-]{0,60}\]|\{[^{}\s]+\}|[\w./$-]+\.[a-z]{1,4}(?::|\()\d+\)?\]?|\w[\w$]*(?:\.[\w$*\[\]]+)+(?:\(\w+\))?(?::\d+)?(?::|\s+[-:|]+)(?:\s|$)|[a-z]\w*(?:::|_\w+_)[\w:]*:\s|:[\w.]+:|/[\w.-]+[\]:]|std(?:err|out)\b|\d\d[-/]\d\d \d\d:\d\d:\d\d\S*|\d+ ---)(?:\s*[:|-]+\s+|\s+)?`)
+	count   = lazyregexp.New(`^\[?(?:\d[\d:/.-]*[:\s]+)+`)
+	levelIn = lazyregexp.New(`\b` + levels + `\b`)
 	// boxed matches the side of a box of PowerShell.
 	boxed = lazyregexp.New(`^ {4,}\| `)
-	// klog matches the level and the date of a line of klog, and glog the level and the place of a line of TensorFlow.
+	// klog matches the level and the date of a line of klog, and glog the level of a line of TensorFlow, etcd or Rook.
 	klog = lazyregexp.New(`^([IWEF])\d{4} `)
-	glog = lazyregexp.New(`^([IWEF]) \S+\.(?:cc|cpp|cu|h):\d+\] `)
+	glog = lazyregexp.New(`^([A-Z]) (?:\S+:\d+\]|\|) `)
 	// quotedPair matches the message in an object of JSON in several lines, or in a page of HTML.
 	quotedPair = lazyregexp.New(`^"(?:msg|message|error|reason|detail|error_description|errorMessage)" ?: ?"([^"].*)",?$|<(?:title|h1)>([45]\d\d [^<]+)<`)
 	// childOutput matches the output of a command that failed, with what reports it, badResponse a response as clients of Rancher and
@@ -296,14 +301,27 @@ func unstamped(line string) (text, severity string) {
 	if m := glog.FindStringSubmatch(text); m != nil {
 		return text[len(m[0]):], klogLevels[m[1]]
 	}
-	if before := prelude.FindString(text); begin != "" && levelIn.MatchString(before) {
-		return text[len(before):], levelIn.Group(before)
-	}
-	if before := logger.FindString(text); before != "" {
-		severity = logger.Group(text)
-		return text[len(before):], cmp.Or(klogLevels[severity], severity)
+	if rest, named := unlogged(text); named != "" {
+		return rest, named
 	}
 	return text, cmp.Or(klogLevels[klog.Group(begin)], level.Group(strings.TrimSpace(text)))
+}
+
+// unlogged returns the message that follows the tokens of a logger, and its level; "" if there is no level with another token.
+func unlogged(text string) (message, severity string) {
+	others := len(count.FindString(text))
+	message = text[others:]
+	for before := token.FindString(message); before != "" && (severity != "" || !bareName.MatchString(strings.TrimSpace(before))); before = token.FindString(message) {
+		named := levelIn.Group(before)
+		if named == "" || severity != "" || !strings.HasPrefix(strings.TrimLeft(before, " ["), named) {
+			others++
+		}
+		severity, message = cmp.Or(severity, named), message[len(before):]
+	}
+	if others == 0 || message == "" {
+		return text, ""
+	}
+	return message, severity
 }
 
 // structured returns the message of a structured line with its error, and its level; is reports whether it has a message.

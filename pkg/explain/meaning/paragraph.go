@@ -27,7 +27,7 @@ func (l *logLines) continues(i int) bool {
 	}
 	word := lowerWord.FindString(line.text)
 	return word != "" && len(before.text)+len(word) >= wrappedAt && midway.MatchString(before.text) &&
-		line.indented == before.indented && line.kind != lineEmpty && before.kind != lineEmpty && stamp.FindString(l.raw[i]) == ""
+		line.indented == before.indented && line.kind != lineEmpty && before.kind != lineEmpty && strings.HasPrefix(strings.TrimLeft(l.raw[i], " │\t"), word)
 }
 
 // inBox reports whether a line is in a box around an error, as Terraform and PowerShell draw it.
