@@ -54,6 +54,12 @@ const maxBlockLines = 12
 func unfolded(raw []string) []string {
 	lines := raw
 	for i := range raw {
+		if strings.HasSuffix(strings.TrimRight(lines[i], " \r"), "{") {
+			if text, count := wholeObject(lines[i:]); count > 0 {
+				lines = slices.Concat(lines[:i], []string{text}, make([]string, count-1), lines[i+count:])
+				continue
+			}
+		}
 		if !mayBegin(lines[i], lines[i+1:min(len(raw), i+3)]) {
 			continue
 		}

@@ -64,16 +64,18 @@ func (l *logLines) endsWith(at int, words string) bool {
 
 var (
 	// complaint matches words of sentences about an error, and progress the beginning or the end of a sentence about what a program does.
-	complaint = lazyregexp.New(`(?i)\b(?:no|not|none|never|non|without|miss\w*|must|requir\w*|needs?|lacks?|invalid|illegal|wrong|bad|broken|corrupt\w*|un(?:known|expected|recognized|supported|defined|available|reachable|authorized|set|able)|` +
+	complaint = lazyregexp.New(`(?i)\b(?:no|not|none|never|non|without|mis[st]\w*|mis\w+ed|must|requir\w*|needs?|lacks?|wrong|bad|broken|corrupt\w*|un(?:\w*known|set|\w+able)|un\w{4,}ed|(?:in|im|il|ir|mal|dis)(?:valid|legal|comp\w+|suff\w+|poss\w+|correct|acc\w+|cons\w+|form\w+|allow\w+|connect\w+)|` +
 		`expect\w*|too|exceed\w*|expired?|lost|kill\w*|terminat\w*|crash\w*|stop\w*|abort\w*|cancel\w*|conflict\w*|\w+flow|duplicate\w*|already|stuck|dead\w*|leak\w*|violat\w*|refus\w*|reject\w*|den(?:y|ied)|` +
-		`fail\w*|err\w*|exception|faults?|problems?|trouble|bug|null|nil|nan|time-?outs?|timed|cannot|could|\w+n't|insufficient|forbid\w*|exhaust\w*|incompatible|mismatch\w*|incomplete|empty|signal|core|panic\w*|fatal|severe|critical|exit\w*|retry\w*|giving|give|gave)\b`)
-	progress = lazyregexp.New(`^\W*[A-Za-z]+(?:ing|ed)\b|(?i:^\W*(?:using|found|built|sent|ran|begin|start|step|done|ok|success|complete|finish)\b|\b(?:successfully|done|complete|completed|finished|ok|created|updated|success)\W*$)|(?:\.\.\.|…)$`)
+		`fail\w*|err\w*|exception|faults?|problems?|trouble|bug|null|nil|nan|time-?outs?|timed|cannot|could|\w+n't|forbid\w*|exhaust\w*|mismatch\w*|empty|signal|core|panic\w*|fatal|severe|critical|exit\w*|retry\w*|giving|give|gave)\b|^[A-Z][a-z]+(?:[A-Z][a-z]+)+: `)
+	// undo matches words for the end of what a program did, which look like complaints.
+	undo     = lazyregexp.New(`(?i)\bun(?:pack|zip|lock|mount|load|install|chang|register|subscrib|wrap|tar|link|cordon|stag|tagg)\w*`)
+	progress = lazyregexp.New(`^\W*[A-Za-z][a-z]+(?:ing|ed)\b|(?i:^\W*(?:using|found|built|sent|ran|begin|start|step|done|ok|success|complete|finish)\b|\b(?:successfully|done|complete|completed|finished|ok|created|updated|success)\W*$)|(?:\.\.\.|…)$`)
 )
 
 // sign returns the sign of the line as the LastLine of a log.
 func (l *logLine) sign() LineSign {
 	switch {
-	case l.isError(), l.kind == lineFinding, complaint.MatchString(l.text):
+	case l.isError(), l.kind == lineFinding, complaint.MatchString(undo.ReplaceAllString(l.text, "")):
 		return SignError
 	case l.kind == lineQuiet, progress.MatchString(l.text):
 		return SignNoError
@@ -94,7 +96,7 @@ func (l *logLines) words(i int) string {
 	text = l.enclosed(i, unended.ReplaceAllString(text, ""))
 	isHead := (strings.HasSuffix(text, ":") || l.at(i).kind == lineVague && bareName.MatchString(text)) && i+1 < len(l.raw) && (l.at(i+1).indented || i+2 == len(l.raw)) && l.at(i+1).kind != lineEmpty && !strings.HasPrefix(l.at(i+1).text, "- ")
 	if !tallied.MatchString(text) && !isHead {
-		return text + strings.Repeat(")", min(1, max(0, strings.Count(text, "(")-strings.Count(text, ")")))) // It ends in a later line.
+		return text + strings.Repeat(")", min(1, max(0, strings.Count(text, "(")-strings.Count(text, `"("`)-strings.Count(text, ")")))) // It ends in a later line.
 	}
 	for below := range l.raw[i+1 : min(len(l.raw), i+1+maxHeadLines)] {
 		line := l.at(i + 1 + below)
@@ -352,10 +354,13 @@ func WithoutFrames(lines []string) []string {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
+// apostrophe matches the one in a word, which ends no quotation.
+var apostrophe = lazyregexp.New(`\w'\w`)
+
 // lastWords returns the end of a message that wraps errors, its most specific part.
 func lastWords(message string) string {
 	words := wording.LastClauses(wording.Unwrapped(message), maxDetail)
-	if strings.Count(words, "'")%2 == 1 { // The end of a quotation that began earlier.
+	if quotes := strings.Count(words, "'") - len(apostrophe.FindAllStringSubmatch(words, -1)); quotes%2 == 1 { // The end of a quotation that began earlier.
 		words = strings.TrimSuffix(words, "'")
 	}
 	return strings.TrimSpace(words)

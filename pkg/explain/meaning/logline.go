@@ -2,14 +2,10 @@ package meaning
 
 import (
 	"cmp"
-	"encoding/json"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // lineKind is what a line of a log is about, ordered by how likely it says why the program failed.
@@ -132,7 +128,7 @@ var (
 	// level matches the level of a message.
 	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?` + levels + `\b`)
 	// alarm matches lines that report an error, and the elements of a list of errors.
-	alarm = lazyregexp.New(`^[*•] |^server closed the connection |^(?:\w+\.)*(?:errors?|exceptions?)\.\w+: \S|^(?:curl|wget|sed|awk|grep|xargs|jq|[bd]?ash|sh|cat|cp|mv|ln|mkdir|touch|ls|nc|ping|g?unzip|gzip|base64|ld|g?cc): \S|[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |^\S+\.rb:\d+:in \S+ .+ \([\w:]+\)$|^● |^E: |^You must |^code: \d+, message: |^remote: (?:GitLab: |You |Invalid |Access |Write |Repository |Support for |The project |Not |Permission |HTTP )|Killed +\S|^push of \S+ rejected: |^\(error\) |^\(!\) |^(?:\[[^\]]*\] )?Error \w+ing\b`)
+	alarm = lazyregexp.New(`^[*•] |^server closed the connection |^(?:[a-z]\w*\.)+[A-Z]\w*: \S|^(?:curl|wget|sed|awk|grep|xargs|jq|[bd]?ash|sh|cat|cp|mv|ln|mkdir|touch|ls|nc|ping|g?unzip|gzip|base64|ld|g?cc): \S|[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |^\S+\.rb:\d+:in \S+ .+ \([\w:]+\)$|^● |^E: |^You must |^(?:\w+: \S+, )*(?i:message|reason|cause|details?): \S|^remote: (?:GitLab: |You |Invalid |Access |Write |Repository |Support for |The project |Not |Permission |HTTP )|Killed +\S|^push of \S+ rejected: |^\(error\) |^\(!\) |^(?:\[[^\]]*\] )?Error \w+ing\b`)
 	// connected matches the end of a series of attempts.
 	connected = lazyregexp.New(`^(?i:re)?(?i:connected)\b`)
 	// errorWord matches the name of an error before its text, and errorWords are the words that it contains.
@@ -322,124 +318,4 @@ func unlogged(text string) (message, severity string) {
 		return text, ""
 	}
 	return message, severity
-}
-
-// structured returns the message of a structured line with its error, and its level; is reports whether it has a message.
-func structured(line string) (text, severity string, is bool) {
-	parts := map[string]string{}
-	if strings.HasPrefix(line, "{") {
-		var fields map[string]any
-		if json.Unmarshal([]byte(line), &fields) == nil {
-			parts = partsOf(fields)
-		}
-	} else if at := strings.Index(line, "{\""); at > 0 && json.Valid([]byte(line[at:])) {
-		text, severity, is = structured(line[at:]) // the fields after a message, of zap and Ansible
-		before, named := unstamped(line[:at])
-		text = wording.Join(": ", strings.TrimRight(before, " \t:=>!"), text)
-		return strings.Join(strings.Fields(text), " "), cmp.Or(named, severity), is
-	} else if strings.Contains(line, "level=") || strings.Contains(line, `"msg"=`) {
-		for _, m := range field.FindAllStringSubmatch(line, -1) {
-			parts[m[1]] = unquoted(m[2])
-		}
-	} else if m := trailing.FindStringSubmatch(line); m != nil {
-		text, severity = unstamped(m[1])
-		return wording.Join(": ", strings.Trim(text, `"`), telltale(unquoted(m[2]))), severity, true
-	}
-	failure := innermost(cmp.Or(parts["error"], parts["err"]))
-	if severity = cmp.Or(parts["level"], parts["severity"]); severity == "" && (failure != "" || parts["status"] == "error") { // The latter is of JSend.
-		severity = errorLevels[0]
-	}
-	message := cmp.Or(parts["msg"], parts["message"])
-	if message == "non-zero return code" { // of a command that Ansible ran
-		message = cmp.Or(parts["stderr"], parts["stdout"], message)
-	}
-	message, severity = ofOther(message, severity)
-	if text = wording.Join(": ", telltale(message), failure); text != "" && !strings.Contains(text, parts["code of HTTP"]) {
-		text = parts["code of HTTP"] + " " + text
-	}
-	return strings.Join(strings.Fields(text), " "), severity, text != ""
-}
-
-// ofOther returns the line of another program that a message repeats, and the level of that line, whatever the level of the message;
-// otherwise the message and its level.
-func ofOther(message, severity string) (text, itsLevel string) {
-	if output, is := strings.CutPrefix(message, "stderr=["); is {
-		message, severity = output, ""
-	}
-	if plain, own := unstamped(message); own != "" && len(plain) < len(message) && !strings.Contains(message, "\n") {
-		return plain, own
-	}
-	return message, severity
-}
-
-func unquoted(text string) string {
-	if plain, err := strconv.Unquote(text); err == nil {
-		return plain
-	}
-	return text
-}
-
-// telltale returns the line of a message that may say why the program failed, or the message if it has none or one line.
-func telltale(message string) string {
-	if !strings.Contains(strings.TrimSpace(message), "\n") {
-		return message
-	}
-	return cmp.Or(LastLine(strings.Split(message, "\n")), message)
-}
-
-// innermost returns the first line of an error that reports one: what wraps it follows.
-func innermost(message string) string {
-	for line := range strings.Lines(strings.TrimSpace(message)) {
-		if line = strings.TrimSpace(line); line == strings.TrimSpace(message) {
-			continue
-		}
-		if l := readLine(line); l.kind == lineAlarm {
-			return l.text
-		}
-	}
-	return telltale(message)
-}
-
-// fieldNames are other names of fields, as in the Elastic Common Schema.
-var fieldNames = map[string]string{"log.level": "level", "levelname": "level", "lvl": "level", "error.message": "error", "exception.message": "error"}
-
-// nested are the fields whose value may be an object with a message, and the fields that such a message stands for.
-var nested = map[string]string{"err": "err", "error": "error", "data": "message"}
-
-// partsOf returns the texts in an object of JSON. A record in it with a message and a level is from another program, and has its
-// own; an error may be an object, too.
-func partsOf(fields map[string]any) map[string]string {
-	parts, inner := map[string]string{}, map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(fields)) { // "message" comes after "@message", and wins.
-		switch value := fields[name].(type) {
-		case string:
-			name = strings.TrimLeft(name, "@")
-			parts[cmp.Or(fieldNames[name], name)] = value
-		case float64:
-			if name == "level" {
-				parts[name] = bunyanLevels[value]
-			} else if isStatus(name, value) && parts["level"]+parts["severity"] == "" && fields["method"] == nil {
-				parts["level"], parts["code of HTTP"] = errorLevels[0], strconv.Itoa(int(value))
-			}
-		case map[string]any:
-			if causes, is := value["root_cause"].([]any); is && len(causes) > 0 { // Elasticsearch
-				value, _ = causes[0].(map[string]any)
-			}
-			record := partsOf(value)
-			message, level := cmp.Or(record["msg"], record["message"], wording.Join(": ", record["type"], record["reason"])), cmp.Or(record["level"], record["severity"], record["error_severity"])
-			switch {
-			case message != "" && level != "":
-				inner = map[string]string{"msg": message, "level": level}
-			case message != "" && nested[name] != "":
-				parts[nested[name]] = message
-			}
-		}
-	}
-	maps.Copy(parts, inner)
-	return parts
-}
-
-// isStatus reports whether a field is the status of an error of HTTP.
-func isStatus(name string, value float64) bool {
-	return (strings.HasSuffix(strings.ToLower(name), "code") || name == "status") && value >= 400 && value < 600
 }
