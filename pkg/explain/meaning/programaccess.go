@@ -288,7 +288,7 @@ var accessErrors = []errorRow{
 		},
 		read:     readUnauthorized,
 		subject:  lazyregexp.New(`https?://([^\s/?#"'\])]+)`),
-		answer:   lazyregexp.New(`^\W*"message"\s*:\s*"([^"\\]+)"`),
+		answer:   lazyregexp.New(`(?:^\W*|\{.*)"message"\s*:\s*"([^"\\]+)"`),
 		describe: authenticationText,
 		advise:   authenticationAdvice,
 	},
