@@ -104,8 +104,8 @@ var lineRules = compiled([]lineRule{
 		`(?i:INFO: elapsed time|transferred|checks|errors|elapsed time|total(?: time| size is)?|sent \d+ bytes|deleted)\b.*\d`,
 	}, phrases: []string{"errors ignored on restore", " unreachable=", " pass="}}, // pg_restore, Ansible, dbt
 	{kind: lineVague, patterns: []string{
-		`\S+: (?:line )?\d+: \[\[?: `, `Failed: \S*/\S+$`, `(?i:(?:error: )*(?:aborting\b|timed out waiting for the condition\W*$|context (?:deadline exceeded|canceled)$))`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`, `.*\[Server\] Aborting$`, `ERROR \S+\.py$`, `(?:[A-Z]+ +)?\w+ cannot (?:proceed|continue)(?:[.!]|\. Exiting.*)?$`,
-		`(?:\[\w+\] )?[\w ]+ (?:contains|has|had|with) (?:\d+ )?(?:errors?|failures?)(?:, aborting)?\W*$`, `error: could not compile `, `Error: [A-Z][a-z]+(?:[A-Z][a-z]+)+$`, `\[ERROR\] The build could not read \d+ project`, `ERROR: Could not build wheels for `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure|Child returned)`,
+		`\S+: (?:line )?\d+: \[\[?: `, `Failed: \S*/\S+$`, `(?i:(?:error: )*(?:aborting\b|timed out waiting for the condition\W*$|context (?:deadline exceeded|canceled)$))`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`, `.*\[Server\] Aborting$`, `ERROR \S+\.py$`, `[^:]*\b(?:can ?not|can't|could not|unable to) (?:proceed|continue|go on)\b[^:]*$`,
+		`[\w\[\] -]+ (?:contain|ha[sd]|with|encounter)\w* (?:(?:\d+|some|one|or|more) )*(?:error|failure)s?\b[^:]*$`, `[^:]*\b(?:these|previous|earlier) (?:error|failure|problem)s?\b[^:]*$`, `error: could not compile `, `Error: [A-Z][a-z]+(?:[A-Z][a-z]+)+$`, `\[ERROR\] The build could not read \d+ project`, `ERROR: Could not build wheels for `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure|Child returned)`,
 		`Could not create service of type `, `rsync error: .* \(code \d+\) at `, `> Could not resolve all `, `Execution failed for task '`, `A problem occurred \w+ing `,
 		`[\w.:]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`, `bundler: failed to load command`, `[A-Z]\w+ (?:Error|Exception)$`, `FAILURES!$`, `.*\| FAIL \|$`,
 	}, phrases: []string{
@@ -192,6 +192,9 @@ func newLogLine(raw string) *logLine {
 	}
 	line.text = strings.Replace(unserved.ReplaceAllString(answered.ReplaceAllString(line.text, "request failed with status $4: $2 $1$3"), "$1$2"), "Forbidden: Forbidden", "403 Forbidden", 1)
 	line.text = badResponse.ReplaceAllString(childOutput.ReplaceAllString(line.text, "$1$2"), "$1")
+	if strings.HasSuffix(line.text, ")") {
+		line.text = printed.ReplaceAllString(line.text, "$1: $2")
+	}
 	line.text = relayed.ReplaceAllString(clientError.ReplaceAllString(failedSQL.ReplaceAllString(rejectedPush.ReplaceAllString(line.text, "push of $1 rejected: $2"), ""), "$1 $2: $3"), "$1")
 	if value := quotedPair.Group(line.text); value != "" {
 		line.text = value
@@ -273,7 +276,9 @@ var (
 	// unserved matches an error about a kind that the API server does not serve, without what was to be done with objects of that kind.
 	unserved = lazyregexp.New(`^(?:Error: ((?:UPGRADE|INSTALLATION) FAILED: ))?.*(no matches for kind \\?"[^"\\]+\\?" in version \\?"[^"\\]+\\?").*`)
 	// clientError matches an error of Elasticsearch's Python client, and relayed what pg_dump, Flyway and WAL-G write before an error, with its level.
-	clientError  = lazyregexp.New(`^[\w.]*(?:Error|Exception): \w+\((\d{3}), '(\w+)', ['"](.*?)['"](?:, .*)?\)$`)
+	clientError = lazyregexp.New(`^[\w.]*(?:Error|Exception): \w+\((\d{3}), '(\w+)', ['"](.*?)['"](?:, .*)?\)$`)
+	// printed matches an exception of Python as print shows it.
+	printed      = lazyregexp.New(`^((?:[\w.]+: )?(?:\w+\.)*[A-Z]\w+)\(['"]([^\\]+?)(?:\\n.*)?['"],?\)$`)
 	relayed      = lazyregexp.New(`^(?:pg_\w+: (?:detail: )?Error message from server: |Message +: |((?:ERROR|FATAL|FATAL ERROR): )\d{4}[/-]\d\d[/-]\d\d \d\d:\d\d:\d\d[.\d]* )`)
 	rejectedPush = lazyregexp.New(`^! \[(?:remote )?rejected\] +(\S+) -> \S+ \((.*)\)$`)
 	// trailing matches a message with an error after it: in an object of Ruby, or in a field of hclog or klog.

@@ -87,7 +87,7 @@ func Repeated(raw []string) string {
 		return (kind == lineAlarm || kind == lineMurmur) && !lines.at(i).isDetail()
 	}
 	for i := range raw {
-		if isError(i) {
+		if isError(i) || lines.at(i).kind == linePlain {
 			times[changing.ReplaceAllString(lines.at(i).text, "0")]++
 		}
 	}
@@ -95,7 +95,7 @@ func Repeated(raw []string) string {
 		switch line := lines.at(i); {
 		case line.kind == lineSuccess:
 			return ""
-		case isError(i) && times[changing.ReplaceAllString(line.text, "0")] > 1:
+		case (isError(i) || line.kind == linePlain && knownIn(1, raw[i]) != nil) && times[changing.ReplaceAllString(line.text, "0")] > 1:
 			text := lines.words(i)
 			return strings.TrimLeft(text[len(level.FindString(text)):], " :]")
 		case line.kind > lineHint:
@@ -122,7 +122,7 @@ type Awaited struct {
 var (
 	// waits matches a line about waiting, waited one about its end, and waitsOn the lines between two attempts. atWork matches what a program
 	// waits for that is at work.
-	waits   = lazyregexp.New(`(?i)\bwait(?:ing|s)? (?:for|until|on|to acquire|up to \S+ for)\b|^attempting to acquire\b|^acquiring (?:\w+ )?lock\b|\block is held by\b|\b(?:not (?:yet )?(?:ready|available|running|healthy|up)|unavailable)\b.*\b(?:wait|retry|sleep|again|try)`)
+	waits   = lazyregexp.New(`(?i)\bwait(?:ing|s)? (?:up to \S+ )?(?:for|until|on|to)\b|^attempting to acquire\b|^acquiring (?:\w+ )?lock\b|\block is held by\b|\b(?:not (?:yet )?(?:ready|available|running|healthy|up)|unavailable)\b.*\b(?:wait|retry|sleep|again|try)`)
 	waited  = lazyregexp.New(`(?i)\b(?:done|waited|finished waiting|is ready|are ready|is (?:available|up)|connected|completed?|ok|succeeded|timed out|gave up|giving up)(?: after \d+ ?\w*)?\W*$`)
 	waitsOn = lazyregexp.New(`(?i)\b(?:wait|retry|sleep|again|try|attempt)|^\W*$|^[\d\s./:%-]+$`)
 	atWork  = lazyregexp.New(`(?i)\bwait(?:ing|s)? (?:for|until|on) (?:(?:all|the|any|new|more|next|\d+) )*(?:messages?|requests?|connections?|tasks?|events?|threads?|workers?|children|child|goroutines?|caches?|jobs? to)\b`)

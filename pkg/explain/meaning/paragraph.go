@@ -8,8 +8,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
-// wrappedAt is the least width at which programs wrap paragraphs.
-const wrappedAt = 58
+const (
+	// wrappedAt is the least width at which programs wrap paragraphs.
+	wrappedAt = 58
+	// boxWidth is the width of the text in a box of Terraform.
+	boxWidth = 76
+)
 
 var (
 	// lowerWord matches the first word of a line in the middle of a sentence: no name of a program before its message, path or assignment.
@@ -22,6 +26,10 @@ var (
 // continues reports whether the line at a position continues the sentence of the line before it, which a program has wrapped.
 func (l *logLines) continues(i int) bool {
 	line, before := l.at(i), l.at(i-1)
+	if strings.HasPrefix(l.raw[i], "│") && strings.HasPrefix(l.raw[i-1], "│") { // It wraps where the next word has no room.
+		next, _, _ := strings.Cut(line.text, " ")
+		return next != "" && before.text != "" && !line.indented && !before.indented && utf8.RuneCountInString(before.text+" "+next) > boxWidth
+	}
 	if inBox(l.raw[i]) && inBox(l.raw[i-1]) { // It wraps at any word.
 		return line.text != "" && !line.indented && !before.indented && midway.MatchString(before.text) && len(before.text) >= wrappedAt
 	}
