@@ -347,7 +347,7 @@ func endsClause(message string, colon int) bool {
 // isHalf matches the half of a clause: what the system says about a file or a server, the verb of a sentence, or only a name.
 var isHalf = lazyregexp.New(`^(?:(?:\(\d+\) |\[Errno \d+\] |\d{3} )?(?i:no such (?:file or directory|host)|not a directory|is a directory|read-only file system|exec format error|` +
 	`permission denied|operation not permitted|access denied|no space left on device|input/output error|file exists|already exists|not found|invalid argument|` +
-	`unauthorized|forbidden|connection refused|connection reset by peer|i/o timeout)\W*|(?:is|are|was|were|has|have|does|did) .*|` +
+	`unauthorized|forbidden|connection refused|connection reset by peer|i/o timeout|eof)\W*|(?:is|are|was|were|has|have|does|did) .*|` +
 	"(?:\"[^\"]*\"|'[^']*'|`[^`]*`|\\S*[/.:~\\d]\\S*)[.,;)]*(?: \\(.*)?)$")
 
 // clauseAt returns where the clause begins that follows a colon, or the field that the colon is a part of.

@@ -211,11 +211,10 @@ var (
 	// wrapper matches the line of a program that reports the failure of another one, which it names, and child the end of one that has
 	// the other's exit code.
 	wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
-	child   = lazyregexp.New(`\bNCCL error in: |(?i)\b(?:exit (?:status|code)|return(?:ed)? code|rc)\W+\d+(?:\W*$|: /\S+(?: [\w-]+)*$)`)
-	// outcome matches an error that says only what failed, and place one that says only where. exception matches the name of an error.
-	outcome = lazyregexp.New(`^(?:[\w.-]+: |[\w ]+ failed: )?(?:[A-Za-z]+(?: \(\d+\))?: |\[[A-Z]+\] |[A-Z]+ )?[\w '"()-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$|^(?:[\w-]+: )?(?:(?i:error|fatal): )?failed to [^:]+(?:: failed to [^:]+)*$|` +
+	child   = lazyregexp.New(`\bNCCL error in: |(?i)\b(?:exit (?:status|code)|return(?:ed)? code|rc)\W+\d+(?::? /\S.*)?\W*$`)
+	// outcome matches an error that says only what failed, and place one that says only where.
+	outcome = lazyregexp.New(`^(?:[\w.-]+: |[\w ]+ failed: )?(?:\[?[A-Za-z]+(?: \(\d+\))?[:\]]* )?[\w '"()-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$|^(?:[\w-]+: )?(?:(?i:error|fatal): )?failed to [^:]+(?:: failed to [^:]+)*$|` +
 		`^(?:[A-Za-z]+\W+)?(?:Error (?:during [\w ]+|executing (?:process|command)\b.*)|\d+ [\w/]+ (?:could not be \w+|failed))\W*$|The requested URL returned error: \d+$|\bafter \d+ (?:attempts|tries|trials|retries)\W*(?:, exiting \S+)?$`)
-	exception = lazyregexp.New(`^[\w.]+(?:Error|Exception)$`)
 	// introduction is before the name of an exception, or the end of a statement before the error of a database, and className is that name without a message.
 	introduction = lazyregexp.New(`^(?:[*•] |HTTP response body: |Exception in thread "[^"]*" |(?:Caused by:|Unhandled exception[.:]|Uncaught(?: exception)?:) ?|---> |(?:ALTER|CREATE|DROP|INSERT|UPDATE|DELETE|\)) .*;: )?`)
 	className    = lazyregexp.New(`^[\w.$]*(?:Error|Exception):?$`)
@@ -241,7 +240,7 @@ func beneath(lines *logLines, at int) int {
 		switch before := lines.at(i); {
 		case before.isSpecific(), isChild && (before.kind == lineMurmur || strings.Contains(lines.raw[i], "NCCL WARN ")):
 			return beneath(lines, i)
-		case isOutcome && exception.MatchString(before.text):
+		case isOutcome && className.MatchString(before.text):
 			return i
 		case before.kind == lineSuccess, line.ranked && !slices.Contains([]lineKind{lineEmpty, lineVague, lineAlarm}, before.kind):
 			return causeOf(lines, at)

@@ -48,12 +48,9 @@ var lineRules = compiled([]lineRule{
 	{kind: lineVague, patterns: []string{`command terminated with exit code \d+$`, `error: failed to (?:push some refs to|fetch some objects from) `, `lost connection$|error: \d+ bytes of body|fatal: (?:early EOF|fetch-pack: |index-pack failed)|All renewals failed`, `\.{3,}(?i:failed)[.!]?$`, `Failed running "`, `Failure, exiting$`, `rsync warning: some files vanished`, `CommandException: \d+ files/objects could not be`}, phrases: []string{"unable to start the sftp session", "broker transport failure"}}, // of kubectl exec, git, CockroachDB, pg_upgrade, rsync, and gsutil
 	{kind: lineAlarm, patterns: []string{`Missing (?:input|output) files\b`, `Cypress could not verify\b`, `\w+ has detected an attempt to\b`, `\S+ \(no such package\):$`, `\S+:\d+ - no attempt$`}}, // of Snakemake, apk, and pg_isready
 	{kind: lineEmpty, patterns: []string{
-		`[^\pL\pN]*$`,          // a ruler, or a mark below a line of code
-		`\++ `,                 // a command that a shell traces
-		`std(?:err|out)=\[\]$`, // an empty output
-		`[\w ./()-]{1,60}:$|\[\d+\]:$|\w+ in file \S+, line \d+:$`, `<[A-Z_]+>$`, `On branch `,
-		`--(?: |$)`, `"[\w.@-]+" ?: ?(?:[\[{"\d]|null|true|false)`, // a comment in SQL, and an object of JSON in several lines
-		`[A-Z][\w ]{0,20} : \d+$`,
+		// a ruler, a command that a shell traces, an empty output, and a comment in SQL or an object of JSON in several lines
+		`[^\pL\pN]*$`, `\++ `, `std\w+=\[\]$`, `[\w ./()-]{1,60}:$|\[\d+\]:$|\w+ in file \S+, line \d+:$`, `<[A-Z_]+>$`, `On branch `,
+		`--(?: |$)`, `"[\w.@-]+" ?: ?(?:[\[{"\d]|null|true|false)`, `[A-Z][\w ]{0,20} : \d+$`,
 	}},
 	{kind: lineEmpty, patterns: []string{ // exits
 		`(?i:error: )?(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `signal: (?:aborted|killed)$`, `Aborted \(core dumped\)$`, `\[\d+\] +\d+ abort `,
@@ -122,7 +119,7 @@ func compiled(rules []lineRule) []lineRule {
 }
 
 // levels matches the names of levels, as most loggers write them.
-const levels = `(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERR|ERROR|ERRO|FATAL|CRIT|CRITICAL|SEVERE|PANIC)`
+const levels = `(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR?)?|FATAL|CRIT(?:ICAL)?|SEVERE|PANIC)`
 
 var (
 	// level matches the level of a message.
@@ -190,12 +187,9 @@ func newLogLine(raw string) *logLine {
 		text, severity, line.indented = written(raw)
 		line.text = strings.TrimLeft(strings.TrimSpace(text), ": ")
 	}
-	line.text = strings.Replace(unserved.ReplaceAllString(answered.ReplaceAllString(line.text, "request failed with status $4: $2 $1$3"), "$1$2"), "Forbidden: Forbidden", "403 Forbidden", 1)
-	line.text = badResponse.ReplaceAllString(childOutput.ReplaceAllString(line.text, "$1$2"), "$1")
-	if strings.HasSuffix(line.text, ")") {
-		line.text = printed.ReplaceAllString(line.text, "$1: $2")
+	for _, r := range rewrites {
+		line.text = r.pattern.ReplaceAllString(line.text, r.text)
 	}
-	line.text = relayed.ReplaceAllString(clientError.ReplaceAllString(failedSQL.ReplaceAllString(rejectedPush.ReplaceAllString(line.text, "push of $1 rejected: $2"), ""), "$1 $2: $3"), "$1")
 	if value := quotedPair.Group(line.text); value != "" {
 		line.text = value
 		line.kind = lineAlarm
@@ -253,10 +247,10 @@ func kindOf(text string, quiet bool) lineKind {
 
 var (
 	// stamp matches a time at the beginning of a line, the container whose line Compose passes on, or the rank of a process of mpirun.
-	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[\d{4}-\d\d-\d\d, [^\]]*\] |\(node:\d+\) (?:UnhandledPromiseRejectionWarning: )?|\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\](?:\[[\w.-]+\])?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? (?:[A-Z]{3,4} \d{4} |\d{4}(?:\[[\d,]+\])?<\w+>:)?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*|\[[a-z]+\d+\]: ?|\S+:\d+:\d+ \[\d+\] (?:\S+\.\w+:\d+ )?)|^[a-z][\w.-]* +\| `)
+	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\(node:\d+\) (?:UnhandledPromiseRejectionWarning: )?|\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d(?:T|,? )\d\d:\d\d:\d\d[^\s\]]*(?: [A-Z]{3,4}\])?\]?(?:\[[a-z][\w.-]*\])?\s?(?:\d+: )?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? (?:[A-Z]{3,4} \d{4} |\d{4}(?:\[[\d,]+\])?<\w+>:)?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[[a-z]*\d+(?:,\d+)?\](?:<\w+>)?:\s*|\S+:\d+:\d+ \[\d+\] (?:\S+\.\w+:\d+ )?)|^[a-z][\w.-]* +\| `)
 	// token matches one of the things that loggers write before a message: a level, something in brackets, a place in code, or a name with dots
 	// before a mark; count matches a number or a time, which they write before the level. atRank matches the level in a token.
-	token   = lazyregexp.New(`^\s*(?:(?:[A-Z]\w*(?: \w+)?:|[A-Z]{4,} )?` + levels + `\b\]?|\[[\w $.,:/#@+-]{0,60}\]|\{[^{}\s]+\}|[\w./$-]+\.[a-z]{1,4}(?::|\()\d+\)?\]?|\w[\w$]*(?:\.[\w$*\[\]]+)+(?:\(\w+\))?(?::\d+)?(?::|\s+[-:|]+)(?:\s|$)|[a-z]\w*(?:::|_\w+_)[\w:]*:\s|:[\w.]+:|/[\w.-]+[\]:]|std(?:err|out)\b|\d\d[-/]\d\d \d\d:\d\d:\d\d\S*|\d+ ---)(?:\s*[:|-]+\s+|\s+)?`)
+	token   = lazyregexp.New(`^\s*(?:(?:[A-Z]\w*(?: \w+)?:|[A-Z]{4,} )?` + levels + `\b\]?|\[[\w $.,:/#@+-]{0,60}\]|\{[^{}\s]+\}|[\w./$-]+\.[a-z]{1,4}(?::|\()\d+\)?\]?|\w[\w$]*(?:\.[\w$*\[\]]+)+(?:\(\w+\))?(?::\d+)?(?::|\s+[-:|]+)(?:\s|$)|[a-z]\w*(?:::|_\w+_)[\w:]*:\s|:[\w.]+:|/[\w.-]+[\]:]|std\w+\b|\d\d[-/]\d\d \d\d:\d\d:\d\d\S*|\d+ ---)(?:\s*[:|-]+\s+|\s+)?`)
 	count   = lazyregexp.New(`^\[?(?:\d[\d:/.-]*[:\s]+)+`)
 	levelIn = lazyregexp.New(`\b` + levels + `\b`)
 	// boxed matches the side of a box of PowerShell.
@@ -266,26 +260,28 @@ var (
 	glog = lazyregexp.New(`^([A-Z]) (?:\S+:\d+\]|\|) `)
 	// quotedPair matches the message in an object of JSON in several lines, or in a page of HTML.
 	quotedPair = lazyregexp.New(`^"(?:msg|message|error|reason|detail|error_description|errorMessage)" ?: ?"([^"].*)",?$|<(?:title|h1)>([45]\d\d [^<]+)<`)
-	// childOutput matches the output of a command that failed, with what reports it, badResponse a response as clients of Rancher and
-	// Longhorn write it, failedSQL what Liquibase and PyMongo write after an error and Helm in one, and rejectedPush what git writes about a branch.
-	childOutput = lazyregexp.New(`^.*\bexit (?:status|code) \d+:? "(\w.*?)(?:\\n|\s)*"$|^.*The promise rejected with the reason "(.*)"\.\].*`)
-	badResponse = lazyregexp.New(`Bad response statusCode \[\d+\]\. Status \[[^\]]*\]\. Body: \[.*?message=(.*)\] from \[\S*\]`)
-	failedSQL   = lazyregexp.New(` \[Failed SQL: .*$|, full error: \{.*$| for this kubernetes version and it is therefore unable .*error from kubernetes: unable to recognize \\?"[^"]*"`)
-	// answered matches a response as urllib3 logs it, with an error of the server.
-	answered = lazyregexp.New(`^(?:[A-Z]+\s+)?(https?://[^\s"]+) "([A-Z]+) (\S+) HTTP/[\d.]+" (5\d\d)\b.*$`)
-	// unserved matches an error about a kind that the API server does not serve, without what was to be done with objects of that kind.
-	unserved = lazyregexp.New(`^(?:Error: ((?:UPGRADE|INSTALLATION) FAILED: ))?.*(no matches for kind \\?"[^"\\]+\\?" in version \\?"[^"\\]+\\?").*`)
-	// clientError matches an error of Elasticsearch's Python client, and relayed what pg_dump, Flyway and WAL-G write before an error, with its level.
-	clientError = lazyregexp.New(`^[\w.]*(?:Error|Exception): \w+\((\d{3}), '(\w+)', ['"](.*?)['"](?:, .*)?\)$`)
-	// printed matches an exception of Python as print shows it.
-	printed      = lazyregexp.New(`^((?:[\w.]+: )?(?:\w+\.)*[A-Z]\w+)\(['"]([^\\]+?)(?:\\n.*)?['"],?\)$`)
-	relayed      = lazyregexp.New(`^(?:pg_\w+: (?:detail: )?Error message from server: |Message +: |((?:ERROR|FATAL|FATAL ERROR): )\d{4}[/-]\d\d[/-]\d\d \d\d:\d\d:\d\d[.\d]* )`)
-	rejectedPush = lazyregexp.New(`^! \[(?:remote )?rejected\] +(\S+) -> \S+ \((.*)\)$`)
 	// trailing matches a message with an error after it: in an object of Ruby, or in a field of hclog or klog.
 	trailing = lazyregexp.New(`^(.*?):? (?:\{:\w+=>.*:message=>|err(?:or)?=)("(?:[^"\\]|\\.)*")`)
 	// field matches the message, the error and the level of a line in the format logfmt.
 	field = lazyregexp.New(`\b(msg|message|error|err|level)"?=("(?:[^"\\]|\\.)*"|\S+)`)
 )
+
+// rewrites put the error of a line in the place of what programs write around it.
+var rewrites = []struct {
+	pattern *lazyregexp.Regexp
+	text    string
+}{
+	{lazyregexp.New(`^(?:[A-Z]+\s+)?(https?://[^\s"]+) "([A-Z]+) (\S+) HTTP/[\d.]+" (5\d\d)\b.*$`), "request failed with status $4: $2 $1$3"},        // urllib3
+	{lazyregexp.New(`^(?:Error: ((?:UPGRADE|INSTALLATION) FAILED: ))?.*(no matches for kind \\?"[^"\\]+\\?" in version \\?"[^"\\]+\\?").*`), "$1$2"}, // of a kind that the API server does not serve, without what was to be done with objects of it
+	{lazyregexp.New(`Forbidden: Forbidden`), "403 Forbidden"},
+	{lazyregexp.New(`^.*\bexit (?:status|code) \d+:? "(\w.*?)(?:\\n|\s)*"$|^.*The promise rejected with the reason "(.*)"\.\].*`), "$1$2"},                                         // the output of a command
+	{lazyregexp.New(`Bad response statusCode \[\d+\]\. Status \[[^\]]*\]\. Body: \[.*?message=(.*)\] from \[\S*\]`), "$1"},                                                         // Rancher, Longhorn
+	{lazyregexp.New(`^((?:[\w.]+: )?(?:\w+\.)*[A-Z]\w+)\(['"]([^\\]+?)(?:\\n.*)?['"],?\)$`), "$1: $2"},                                                                             // an exception of Python as print shows it
+	{lazyregexp.New(`^! \[(?:remote )?rejected\] +(\S+) -> \S+ \((.*)\)$`), "push of $1 rejected: $2"},                                                                             // git
+	{lazyregexp.New(` \[Failed SQL: .*$|, full error: \{.*$| for this kubernetes version and it is therefore unable .*error from kubernetes: unable to recognize \\?"[^"]*"`), ""}, // Liquibase, PyMongo, Helm
+	{lazyregexp.New(`^[\w.]*(?:Error|Exception): \w+\((\d{3}), '(\w+)', ['"](.*?)['"](?:, .*)?\)$`), "$1 $2: $3"},                                                                  // Elasticsearch's Python client
+	{lazyregexp.New(`^(?:pg_\w+: (?:detail: )?Error message from server: |Message +: |((?:ERROR|FATAL|FATAL ERROR): )\d{4}[/-]\d\d[/-]\d\d \d\d:\d\d:\d\d[.\d]* )`), "$1"},         // pg_dump, Flyway, WAL-G
+}
 
 // bunyanLevels are the levels of Bunyan and Pino, which are numbers.
 var bunyanLevels = map[float64]string{10: "TRACE", 20: "DEBUG", 30: "INFO", 40: "WARN", 50: "ERROR", 60: "FATAL"}
