@@ -60,15 +60,12 @@ var lineRules = compiled([]lineRule{
 	}, phrases: []string{"(exitcode: 1)", "(systemexit) exit", "unhandled promise rejection. this error originated", "unhandled promise rejections are deprecated"}},
 	{kind: lineEmpty, patterns: []string{ // stacks
 		`(?i:traceback \(|(?:stack|back|exception) ?trace(?:back)?:?$|stack (?:back)?trace(?:back)?:$|\[stacktrace\]|require stack:|--- end of |goroutine \d+ \[|the above exception was|during handling of the above)`,
-		`at \S+[ (].*(?::\d+|\)|\bin )`, `at \S+:\d+`, `\.\.\. \d+ (?:more|common frames)`, // Java, .NET, Node.js
-		`File "[^"]+", line \d+`, `- /\S+\.js$`, `Node\.js v\d`, `node:internal/`,
-		`\S+\.go:\d+ \+0x`, `created by \S+`, `[\w./*()-]+\.[\w.*()-]+\((?:0x|\{|\.\.\.|\)$)`, `panic\((?:0x|\{)`, `\[signal `, // Go
-		`(?:from )?\S+:\d+:in [^']*'?$`, `#\d+ `, `thrown in \S+ on line`, `from /\S+$`, // Ruby, PHP, gdb
-		`inside "`, `at \S+:\d+ in [\w-]+$`, // Newman
-		`\[C\]: in `, `\S+:\d+: in (?:main chunk|function|local|method|upvalue|field)\b`, // Lua
-		`#?\d+[.:]? +(?:.*@ )?0x[\da-f]`, `\d+: (?:<|\w+(?:::|$))`, `\S+\(\S*\+0x[\da-f]+\) ?\[0x`, // C++, Rust
-		`on \S+ line \d+\b`, `with [\w.\["\]-]+,$`, `\d+: \w+ "[^"]*".* \{$`, `(?:>+ )?\d+ ?\| `, // code in Terraform, BuildKit, Laravel
-		`Calls: `,
+		// Java, .NET, Node.js and Newman; Go; Ruby, PHP and gdb
+		`at \S+[ (].*(?::\d+|\)|\bin )`, `at \S+:\d+`, `\.\.\. \d+ (?:more|common frames)`, `File "[^"]+", line \d+`, `- /\S+\.js$`, `Node\.js v\d`, `node:internal/`, `inside "`,
+		`\S+\.go:\d+ \+0x`, `created by \S+`, `[\w./*()-]+\.[\w.*()-]+\((?:0x|\{|\.\.\.|\)$)`, `panic\((?:0x|\{)`, `\[signal `, `(?:from )?\S+:\d+:in [^']*'?$`, `#\d+ `, `thrown in \S+ on line`, `from /\S+$`,
+		// Lua, C++ and Rust; code in Terraform, BuildKit, Laravel
+		`\[C\]: in `, `\S+:\d+: in (?:main chunk|function|local|method|upvalue|field)\b`, `#?\d+[.:]? +(?:.*@ )?0x[\da-f]`, `\d+: (?:<|\w+(?:::|$))`, `\S+\(\S*\+0x[\da-f]+\) ?\[0x`,
+		`on \S+ line \d+\b`, `with [\w.\["\]-]+,$`, `\d+: \w+ "[^"]*".* \{$`, `(?:>+ )?\d+ ?\| `, `Calls: `,
 	}},
 	{kind: lineEmpty, patterns: []string{ // tools
 		`npm (?:ERR!|error) +(?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |Exit status|Failed at the|This is probably not|Lifecycle script|\S+@\S+ \w+:|workspace |location |path |command |$)|npm ERR!$|npm error$`,

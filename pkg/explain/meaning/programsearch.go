@@ -53,13 +53,6 @@ func LineOfError(code int32, lines []string) int {
 	return at
 }
 
-// withoutTLS matches the second attempt of a client of PostgreSQL (sslmode=prefer), after its password was refused with TLS.
-var withoutTLS = lazyregexp.New(`no pg_hba\.conf entry .*(?:no encryption|SSL off)`)
-
-func isSecondAttempt(all []string, at int) bool {
-	return at > 0 && withoutTLS.MatchString(all[at]) && strings.Contains(all[at-1], "password authentication failed")
-}
-
 // locate returns the last error with a known meaning, and the position of its line. It prefers an earlier error to one that
 // usually follows from another.
 func locate(code int32, all []string) (*KnownError, int) {
@@ -68,9 +61,6 @@ func locate(code int32, all []string) (*KnownError, int) {
 	lateAt, after := -1, 0
 	for at := len(all) - 1; at >= max(0, len(all)-maxErrorLines); at-- {
 		line := strings.TrimRight(all[at], " \t\r")
-		if isSecondAttempt(all, at) {
-			continue
-		}
 		known := knownIn(code, line)
 		switch {
 		case known == nil, follows(all, at), known.row().casual && (after >= maxCasualLines || isAlternative(all, at)):

@@ -146,20 +146,16 @@ const maxObjectLines = 40
 // the number of its lines; 0 if there is none.
 func wholeObject(lines []string) (text string, count int) {
 	var all, flat bytes.Buffer
-	begin := strings.Trim(lines[0], "│ \t\r")
-	for i, line := range lines[:min(len(lines), maxObjectLines)] {
-		line = strings.TrimLeft(strings.TrimSpace(line), "│ ")
-		if i == 0 {
-			line = "{"
-		}
-		if all.WriteString(line); i == 0 || !strings.HasPrefix(line, "}") || json.Compact(&flat, all.Bytes()) != nil {
-			flat.Reset()
+	all.WriteByte('{')
+	for i, line := range lines[1:min(len(lines), maxObjectLines)] {
+		line = strings.Trim(line, "│ \t\r")
+		if all.WriteString(line); !strings.HasPrefix(line, "}") || json.Compact(&flat, all.Bytes()) != nil {
 			continue
 		}
-		if _, _, is := structured(flat.String()); !is {
-			return "", 0
+		if _, _, is := structured(flat.String()); is {
+			return strings.TrimSuffix(strings.Trim(lines[0], "│ \t\r"), "{") + flat.String(), i + 2
 		}
-		return begin[:len(begin)-1] + flat.String(), i + 1
+		break
 	}
 	return "", 0
 }
