@@ -339,13 +339,10 @@ func WithoutMarks(lines []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !strings.ContainsFunc(line, isWord) })
 }
 
-// frame matches a frame of a stack of Java, .NET, Node.js or ClickHouse.
-var frame = lazyregexp.New(`^\s+at \S.*[)\d]$|^\s*\.\.\. \d+ (?:more|common frames)|^\s*\d+\. .*@ 0x[\da-f]+$`)
-
 // WithoutFrames returns the lines of WithoutMarks that are no frames of a stack, or all of them if there are no others.
 func WithoutFrames(lines []string) []string {
 	lines = WithoutMarks(lines)
-	if other := slices.DeleteFunc(slices.Clone(lines), frame.MatchString); len(other) > 0 {
+	if other := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return readLine(line).kind == lineEmpty }); len(other) > 0 {
 		return other
 	}
 	return lines
@@ -353,15 +350,9 @@ func WithoutFrames(lines []string) []string {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// apostrophe matches the one in a word, which ends no quotation.
-var apostrophe = lazyregexp.New(`\w'\w`)
-
 // lastWords returns the end of a message that wraps errors, its most specific part.
 func lastWords(message string) string {
 	words := wording.LastClauses(wording.Unwrapped(message), maxDetail)
-	if quotes := strings.Count(words, "'") - len(apostrophe.FindAllStringSubmatch(words, -1)); quotes%2 == 1 { // The end of a quotation that began earlier.
-		words = strings.TrimSuffix(words, "'")
-	}
 	return strings.TrimSpace(words)
 }
 

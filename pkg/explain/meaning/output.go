@@ -128,8 +128,6 @@ var (
 	atWork  = lazyregexp.New(`(?i)\bwait(?:ing|s)? (?:for|until|on) (?:(?:all|the|any|new|more|next|\d+) )*(?:messages?|requests?|connections?|tasks?|events?|threads?|workers?|children|child|goroutines?|caches?|jobs? to)\b`)
 	// persistent matches a line about what has not happened yet: if the log repeats it, the program is waiting.
 	persistent = lazyregexp.New(`(?i)\bstill\b|\bpending\b|\bagain in\b|\bnot yet\b| - no (?:attempt|response)$`) // of pg_isready
-	// scriptName is the name of a script about waiting, before its message.
-	scriptName = lazyregexp.New(`^[\w./-]*wait[\w.-]*: `)
 	// awaitedObject matches an object in a line: its kind, and its name in quotes, after a slash, or with a hyphen or a digit.
 	awaitedObject = lazyregexp.New(`(?i)\b(pod|deployment|statefulset|daemonset|job|service|pvc|persistentvolumeclaim|secret|configmap|crd|node)s?(?:\.[a-z.]+)?(?:/|:? ["'“‘]?)([a-z0-9][a-z0-9.]*-[a-z0-9.-]*[a-z0-9]|(?:["'“‘/])[a-z0-9.]+)`)
 	awaitedPlace  = lazyregexp.New(`(?i)(?: -n |\bnamespace(?:[=:]|[ =:]["'“‘]| (?:of )?))([a-z0-9][a-z0-9-]*)(?:["'”’,.)]|\s*$)`)
@@ -144,7 +142,6 @@ func AwaitedIn(raw []string) *Awaited {
 	lines := linesOf(raw)
 	for i := len(raw) - 1; i >= 0; i-- {
 		text := lines.at(i).text
-		text = text[len(scriptName.FindString(text)):]
 		switch {
 		case waited.MatchString(text), atWork.MatchString(text):
 			return nil

@@ -33,7 +33,7 @@ func structured(line string) (text, severity string, is bool) {
 		text, severity = unstamped(m[1])
 		return wording.Join(": ", strings.Trim(text, `"`), telltale(unquoted(m[2]))), severity, true
 	}
-	failure := innermost(cmp.Or(parts["error"], parts["err"]))
+	failure := telltale(cmp.Or(parts["error"], parts["err"]))
 	if severity = cmp.Or(parts["level"], parts["severity"]); severity == "" && (failure != "" || parts["status"] == "error") { // The latter is of JSend.
 		severity = errorLevels[0]
 	}
@@ -73,19 +73,6 @@ func telltale(message string) string {
 		return message
 	}
 	return cmp.Or(LastLine(strings.Split(message, "\n")), message)
-}
-
-// innermost returns the first line of an error that reports one: what wraps it follows.
-func innermost(message string) string {
-	for line := range strings.Lines(strings.TrimSpace(message)) {
-		if line = strings.TrimSpace(line); line == strings.TrimSpace(message) {
-			continue
-		}
-		if l := readLine(line); l.kind == lineAlarm {
-			return l.text
-		}
-	}
-	return telltale(message)
 }
 
 // fieldNames are other names of fields in lower case, as in the Elastic Common Schema, or of zap, Serilog, structlog and GELF.
