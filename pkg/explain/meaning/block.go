@@ -174,12 +174,8 @@ func (l *logLines) chained(at int) int {
 	return at
 }
 
-const (
-	// wrappedAt is the least width at which programs wrap paragraphs.
-	wrappedAt = 58
-	// boxWidth is the width of the text in a box of Terraform.
-	boxWidth = 76
-)
+// wrappedAt is the least width at which programs wrap paragraphs, and boxWidth that of the text in a box of Terraform.
+const wrappedAt, boxWidth = 58, 76
 
 var (
 	// lowerWord matches the first word of a line in the middle of a sentence: no name of a program before its message, path or assignment.
@@ -196,16 +192,10 @@ func (l *logLines) continues(i int) bool {
 		next, _, _ := strings.Cut(line.text, " ")
 		return next != "" && before.text != "" && !line.indented && !before.indented && utf8.RuneCountInString(before.text+" "+next) > boxWidth
 	}
-	if inBox(l.raw[i]) && inBox(l.raw[i-1]) { // It wraps at any word.
-		return line.text != "" && !line.indented && !before.indented && midway.MatchString(before.text) && len(before.text) >= wrappedAt
-	}
 	word := lowerWord.FindString(line.text)
 	return word != "" && len(before.text)+len(word) >= wrappedAt && midway.MatchString(before.text) &&
 		line.indented == before.indented && line.kind != lineEmpty && before.kind != lineEmpty && strings.HasPrefix(strings.TrimLeft(l.raw[i], " │\t"), word)
 }
-
-// inBox reports whether a line is in a box around an error, as Terraform and PowerShell draw it.
-func inBox(raw string) bool { return boxed.MatchString(raw) || strings.HasPrefix(raw, "│") }
 
 // sentence returns the text at a position: of a line in a wrapped paragraph, the sentence in which the line ends.
 func (l *logLines) sentence(i int) string {
@@ -216,7 +206,7 @@ func (l *logLines) sentence(i int) string {
 	if initial, _ := utf8.DecodeRuneInString(l.at(first).text); !unicode.IsUpper(initial) {
 		return l.at(i).text // Messages that begin with small letters are no paragraph.
 	}
-	for last+1 < len(l.raw) && l.continues(last+1) && (first < last || unfinished.MatchString(l.at(last).text) || inBox(l.raw[last])) {
+	for last+1 < len(l.raw) && l.continues(last+1) && (first < last || unfinished.MatchString(l.at(last).text) || strings.HasPrefix(l.raw[last], "│")) {
 		last++
 	}
 	var before, after []string

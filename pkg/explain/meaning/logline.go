@@ -49,59 +49,43 @@ var lineRules = compiled([]lineRule{
 	{kind: lineAlarm, patterns: []string{`Missing (?:input|output) files\b`, `Cypress could not verify\b`, `\w+ has detected an attempt to\b`, `\S+ \(no such package\):$`, `\S+:\d+ - no attempt$`}}, // of Snakemake, apk, and pg_isready
 	{kind: lineEmpty, patterns: []string{
 		// a ruler, a command that a shell traces, an empty output, and a comment in SQL or an object of JSON in several lines
-		`[^\pL\pN]*$`, `\++ `, `std\w+=\[\]$`, `[\w ./()-]{1,60}:$|\[\d+\]:$|\w+ in file \S+, line \d+:$`, `<[A-Z_]+>$`, `On branch `,
-		`--(?: |$)`, `"[\w.@-]+" ?: ?(?:[\[{"\d]|null|true|false)`, `[A-Z][\w ]{0,20} : \d+$`,
+		`[^\pL\pN]*$`, `\++ `, `std\w+=\[\]$`, `[\w ./()-]{1,60}:$|\[\d+\]:$|\w+ in file \S+, line \d+:$`, `<[A-Z_]+>$`, `On branch `, `--(?: |$)`, `"[\w.@-]+" ?: ?(?:[\[{"\d]|null|true|false)`, `[A-Z][\w ]{0,20} : \d+$`,
 	}},
 	{kind: lineEmpty, patterns: []string{ // exits
-		`(?i:error: )?(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `signal: (?:aborted|killed)$`, `Aborted \(core dumped\)$`, `\[\d+\] +\d+ abort `,
-		`(?i:killed|terminated|done|finished|exiting|aborting|aborted|bye|success|cleaning up)[.!…]*$`, `(?i:shutting down)(?:,? [\w-]+){0,6}[.!…]*$`,
-		`\W*(?i:(?:error|elifecycle)\W+)?(?i:command|process|job|script|step|task)(?: (?:failed|completed|exited|finished))?(?: with (?:an )?error)?:? (?:with )?(?:non-zero )?exit (?:code|status)\W+\d+\W*$`,
-		`[^:]*\b(?i:exited(?: with (?:status|code))?|exiting with (?:status|code)|exit(?:ing)? (?:status|code)) \d+(?: in '[^']*')?\.?$`,
+		`(?i:error: )?(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `signal: (?:aborted|killed)$`, `Aborted \(core dumped\)$`, `\[\d+\] +\d+ abort `, `(?i:killed|terminated|done|finished|exiting|aborting|aborted|bye|success|cleaning up)[.!…]*$`, `(?i:shutting down)(?:,? [\w-]+){0,6}[.!…]*$`, `\W*(?i:(?:error|elifecycle)\W+)?(?i:command|process|job|script|step|task)(?: (?:failed|completed|exited|finished))?(?: with (?:an )?error)?:? (?:with )?(?:non-zero )?exit (?:code|status)\W+\d+\W*$`, `[^:]*\b(?i:exited(?: with (?:status|code))?|exiting with (?:status|code)|exit(?:ing)? (?:status|code)) \d+(?: in '[^']*')?\.?$`,
 	}, phrases: []string{"(exitcode: 1)", "(systemexit) exit", "unhandled promise rejection. this error originated", "unhandled promise rejections are deprecated"}},
 	{kind: lineEmpty, patterns: []string{ // stacks
 		`(?i:traceback \(|(?:stack|back|exception) ?trace(?:back)?:?$|stack (?:back)?trace(?:back)?:$|\[stacktrace\]|require stack:|--- end of |goroutine \d+ \[|the above exception was|during handling of the above)`,
 		// Java, .NET, Node.js and Newman; Go; Ruby, PHP and gdb
-		`at \S+[ (].*(?::\d+|\)|\bin )`, `at \S+:\d+`, `\.\.\. \d+ (?:more|common frames)`, `File "[^"]+", line \d+`, `- /\S+\.js$`, `Node\.js v\d`, `node:internal/`, `inside "`,
-		`\S+\.go:\d+ \+0x`, `created by \S+`, `[\w./*()-]+\.[\w.*()-]+\((?:0x|\{|\.\.\.|\)$)`, `panic\((?:0x|\{)`, `\[signal `, `(?:from )?\S+:\d+:in [^']*'?$`, `#\d+ `, `thrown in \S+ on line`, `from /\S+$`,
+		`at \S+[ (].*(?::\d+|\)|\bin )`, `at \S+:\d+`, `\.\.\. \d+ (?:more|common frames)`, `File "[^"]+", line \d+`, `- /\S+\.js$`, `Node\.js v\d`, `node:internal/`, `inside "`, `\S+\.go:\d+ \+0x`, `created by \S+`, `[\w./*()-]+\.[\w.*()-]+\((?:0x|\{|\.\.\.|\)$)`, `panic\((?:0x|\{)`, `\[signal `, `(?:from )?\S+:\d+:in [^']*'?$`, `#\d+ `, `thrown in \S+ on line`, `from /\S+$`,
 		// Lua, C++ and Rust; code in Terraform, BuildKit, Laravel
-		`\[C\]: in `, `\S+:\d+: in (?:main chunk|function|local|method|upvalue|field)\b`, `#?\d+[.:]? +(?:.*@ )?0x[\da-f]`, `\d+: (?:<|\w+(?:::|$))`, `\S+\(\S*\+0x[\da-f]+\) ?\[0x`,
-		`on \S+ line \d+\b`, `with [\w.\["\]-]+,$`, `\d+: \w+ "[^"]*".* \{$`, `(?:>+ )?\d+ ?\| `, `Calls: `,
+		`\[C\]: in `, `\S+:\d+: in (?:main chunk|function|local|method|upvalue|field)\b`, `#?\d+[.:]? +(?:.*@ )?0x[\da-f]`, `\d+: (?:<|\w+(?:::|$))`, `\S+\(\S*\+0x[\da-f]+\) ?\[0x`, `on \S+ line \d+\b`, `with [\w.\["\]-]+,$`, `\d+: \w+ "[^"]*".* \{$`, `(?:>+ )?\d+ ?\| `, `Calls: `,
 	}},
 	{kind: lineEmpty, patterns: []string{ // tools
-		`npm (?:ERR!|error) +(?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |Exit status|Failed at the|This is probably not|Lifecycle script|\S+@\S+ \w+:|workspace |location |path |command |$)|npm ERR!$|npm error$`,
-		`npm (?:ERR!|error) (?:notarget (?:In most|a package)|(?:enoent|network|rofs|nospc)(?: (?:This is|In most|and have|'proxy'|Often|that don't|There is)|$)|To see a list|If you were|authentication token|that means|Error: command failed|  |notsup (?:Required|Actual):|npm-shrinkwrap\.json with|later to generate|node_modules/|While resolving|Found: |Could not resolve dependency:|Fix the upstream|this command with|to accept an incorrect|See /)`,
+		`npm (?:ERR!|error) +(?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |Exit status|Failed at the|This is probably not|Lifecycle script|\S+@\S+ \w+:|workspace |location |path |command |$)|npm ERR!$|npm error$`, `npm (?:ERR!|error) (?:notarget (?:In most|a package)|(?:enoent|network|rofs|nospc)(?: (?:This is|In most|and have|'proxy'|Often|that don't|There is)|$)|To see a list|If you were|authentication token|that means|Error: command failed|  |notsup (?:Required|Actual):|npm-shrinkwrap\.json with|later to generate|node_modules/|While resolving|Found: |Could not resolve dependency:|Fix the upstream|this command with|to accept an incorrect|See /)`,
 		`DbError \{ severity`, `status code: \d+, request id: `, `Error: P\d{4}$`, `Error: (?:Could not create the Java Virtual Machine|A fatal exception has occurred\. Program will exit)\.$`, // Prisma, Java
-		`note: run with .RUST_BACKTRACE`, `thread '.*' panicked at [^']*:$`, `Execution halted`,
-		`make(?:\[\d+\])?: \*\*\* .*Error \d+`, `Tasks: TOP => `, `(?:rake|rails) aborted!`, `BUILD FAILED in `, `BUILD FAILURE$`, `FAILURE: Build failed with an exception`, `\* (?:Try|Where|What went wrong):$`, `\[ERROR\](?: (?:-> )?\[Help \d+\].*)?$`, `\[ERROR\]   mvn `,
+		`note: run with .RUST_BACKTRACE`, `thread '.*' panicked at [^']*:$`, `Execution halted`, `make(?:\[\d+\])?: \*\*\* .*Error \d+`, `Tasks: TOP => `, `(?:rake|rails) aborted!`, `BUILD FAILED in `, `BUILD FAILURE$`, `FAILURE: Build failed with an exception`, `\* (?:Try|Where|What went wrong):$`, `\[ERROR\](?: (?:-> )?\[Help \d+\].*)?$`, `\[ERROR\]   mvn `,
 		`(?:DETAIL|HINT|CONTEXT|STATEMENT|LINE \d+): `, `(?:ROLLBACK|BEGIN|COMMIT|(?:CREATE|ALTER|DROP) [A-Z]+)$`, `(?:pg_\w+: detail: )?(?:Command|Query) was: `, `SQLSTATE: \w{5}$`, // PostgreSQL
 		`Error Number:\d+,State:`, `ClientConnectionId:`, `# +failure +detail$`, `Line \|$`, `% Total +% Received|Dload +Upload|[<>] (?:[A-Z]+ /|HTTP/|[\w-]+: )|\* (?:upload|Connect|Trying|Closing|Mark|TLS|SSL|ALPN)`, // SQL Server, Newman, PowerShell, curl
 		`\.\. \S+ pid \d+: Test failure`, `Primary job +terminated normally`, `a non-zero exit code\.+ Per user-direction`, `\S+ detected that one or more processes exited`,
 		`NOTE: invoking MPI_ABORT`, `You may or may not see output`, `exactly when Open MPI kills`, `with errorcode \d`, `the job to be terminated\. The first process`, `Process name: \[\[`, `Exit code: +\d+$`, // nccl-tests, Open MPI
-		`BEGIN failed--compilation aborted`, `Compilation failed in require`, `(?:\S+ )?Build did NOT complete`, `Target \S+ failed to build`,
-		`PLAY RECAP `, `(?i:npm )?\[?(?i:notice)\b`, `Sentry is attempting to send `, `Waiting up to [\d.]+ seconds$`, `Press (?i:ctrl)[-+]`,
-		`warning [A-Z]\w+ `, `error Command failed with exit code \d`, `Build step .* marked build`, `Finished: [A-Z]+$`, `-> (?:Applied to|Resolved) `, `\[SQL: `,
+		`BEGIN failed--compilation aborted`, `Compilation failed in require`, `(?:\S+ )?Build did NOT complete`, `Target \S+ failed to build`, `PLAY RECAP `, `(?i:npm )?\[?(?i:notice)\b`, `Sentry is attempting to send `, `Waiting up to [\d.]+ seconds$`, `Press (?i:ctrl)[-+]`, `warning [A-Z]\w+ `, `error Command failed with exit code \d`, `Build step .* marked build`, `Finished: [A-Z]+$`, `-> (?:Applied to|Resolved) `, `\[SQL: `,
 	}},
 	{kind: lineHint, patterns: []string{
 		`\S*[/\\]\S*$`, // a path or URL alone
 		`hint: |wget: note: |[*•] If you |The (?:error|offending line) appears to be`, // git, BusyBox, kubectl, Ansible
-		`Complete log: |(?:Output|Log|Report): +/|N: `,
-		`[^\w./]*(?:(?:info|note|ERROR)\b\W*)?(?i:for (?:more|further|full) |to (?:see|get) (?:the )?(?:full|more) )`,
+		`Complete log: |(?:Output|Log|Report): +/|N: `, `[^\w./]*(?:(?:info|note|ERROR)\b\W*)?(?i:for (?:more|further|full) |to (?:see|get) (?:the )?(?:full|more) )`,
 		// A colon before a flag or word, or after a path, belongs to an error, such as "read /data/x: …" of Go.
-		`[^\w./]*(?:(?:info|note|[A-Z]*ERROR)\b\W*)?(?i:re-?run|run|try|see|use|visit|get more help|learn more|read|please)(?i: .*https?://|(?: [^:]*)? --?[a-z]| [^:]*(?:\b(?:more|documentation|issues?)\b|/[^\s:]+/[^\s:]*(?:\s|$)))`,
-		`Tip: `, `Type .* for (?:usage|help|a list)`, `(?i)(?:\w+: )?(?:usage:|(?:see|run|try|use) .*--help)`, `\(Background on this error`, `is (?:there|the) .*\?$`, `(?i)\W*(?:\[ERROR\] )?please (?:refer|make sure|see|check|consult)\b`,
+		`[^\w./]*(?:(?:info|note|[A-Z]*ERROR)\b\W*)?(?i:re-?run|run|try|see|use|visit|get more help|learn more|read|please)(?i: .*https?://|(?: [^:]*)? --?[a-z]| [^:]*(?:\b(?:more|documentation|issues?)\b|/[^\s:]+/[^\s:]*(?:\s|$)))`, `Tip: `, `Type .* for (?:usage|help|a list)`, `(?i)(?:\w+: )?(?:usage:|(?:see|run|try|use) .*--help)`, `\(Background on this error`, `is (?:there|the) .*\?$`, `(?i)\W*(?:\[ERROR\] )?please (?:refer|make sure|see|check|consult)\b`,
 	}, phrases: []string{"client-go credential plugin", "to enable traceback see", "need some help", "learn more"}},
 	{kind: lineTally, patterns: []string{
 		`[^│]*│[^│]*│`, `[^|]*\|.*\|$`, `[*•] [\w-]+: \d+$`, // a row of a table, and a part of a count
 		`FAIL\t`, `ok +\t\S+\t`, `=+ (?:ERRORS|FAILURES|short test summary info|warnings summary|.*\d (?:error|failed|passed).*) =+$`, `!+ (?:Interrupted: |stopping after ).* !+$`, `\d+ tests?, \d+ passed`, `(?:Tests|Test Suites|Snapshots|Time): +\S`, `\d+ examples?, \d+ failures?`, `Finished in \d`, `[\w ]+ Count: \d+$`, `[^.]+(?:\.[\w]+)*: ?\.{4,} ?[\d.]+$`, `➤ YN0000: `, // Go, pytest, Robot Framework, Jest, RSpec, Prisma, Artillery, Yarn
-		`\d+ document\(s\) restored successfully`, `\d+ renew failure`, `\W*(?i:(?:failed |total )?(?:attempts?|tries|retries)(?: so far)?\W+\d+)\W*$`,
-		`\W*\d+ (?:failed|passed|errors?|warnings?)\b.*\b\d+ (?:failed|passed|errors?|warnings?|skipped)`,
-		`(?i:INFO: elapsed time|transferred|checks|errors|elapsed time|total(?: time| size is)?|sent \d+ bytes|deleted)\b.*\d`,
+		`\d+ document\(s\) restored successfully`, `\d+ renew failure`, `\W*(?i:(?:failed |total )?(?:attempts?|tries|retries)(?: so far)?\W+\d+)\W*$`, `\W*\d+ (?:failed|passed|errors?|warnings?)\b.*\b\d+ (?:failed|passed|errors?|warnings?|skipped)`, `(?i:INFO: elapsed time|transferred|checks|errors|elapsed time|total(?: time| size is)?|sent \d+ bytes|deleted)\b.*\d`,
 	}, phrases: []string{"errors ignored on restore", " unreachable=", " pass="}}, // pg_restore, Ansible, dbt
 	{kind: lineVague, patterns: []string{
 		`\S+: (?:line )?\d+: \[\[?: `, `Failed: \S*/\S+$`, `(?i:(?:error: )*(?:aborting\b|timed out waiting for the condition\W*$|context (?:deadline exceeded|canceled)$))`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`, `.*\[Server\] Aborting$`, `ERROR \S+\.py$`, `[^:]*\b(?:can ?not|can't|could not|unable to) (?:proceed|continue|go on)\b[^:]*$`,
-		`[\w\[\] -]+ (?:contain|ha[sd]|with|encounter)\w* (?:(?:\d+|some|one|or|more) )*(?:error|failure)s?\b[^:]*$`, `[^:]*\b(?:these|previous|earlier) (?:error|failure|problem)s?\b[^:]*$`, `error: could not compile `, `Error: [A-Z][a-z]+(?:[A-Z][a-z]+)+$`, `\[ERROR\] The build could not read \d+ project`, `ERROR: Could not build wheels for `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure|Child returned)`,
-		`Could not create service of type `, `rsync error: .* \(code \d+\) at `, `> Could not resolve all `, `Execution failed for task '`, `A problem occurred \w+ing `,
-		`[\w.:]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`, `bundler: failed to load command`, `[A-Z]\w+ (?:Error|Exception)$`, `FAILURES!$`, `.*\| FAIL \|$`,
+		`[\w\[\] -]+ (?:contain|ha[sd]|with|encounter)\w* (?:(?:\d+|some|one|or|more) )*(?:error|failure)s?\b[^:]*$`, `[^:]*\b(?:these|previous|earlier) (?:error|failure|problem)s?\b[^:]*$`, `error: could not compile `, `Error: [A-Z][a-z]+(?:[A-Z][a-z]+)+$`, `\[ERROR\] The build could not read \d+ project`, `ERROR: Could not build wheels for `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure|Child returned)`, `Could not create service of type `, `rsync error: .* \(code \d+\) at `, `> Could not resolve all `, `Execution failed for task '`, `A problem occurred \w+ing `, `[\w.:]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`, `bundler: failed to load command`, `[A-Z]\w+ (?:Error|Exception)$`, `FAILURES!$`, `.*\| FAIL \|$`,
 	}, phrases: []string{
 		"adminclient thread has exited", "java gateway process exited", "exiting due to an error", "see above", "see previous", "error messages above", "look above for", "see stack trace", "for the root cause", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by", "migrations canceled", "job did not complete successfully", "final block not properly padded", "refusing to execute subprocess", "resolutionimpossible",
 	}},
@@ -209,8 +193,8 @@ func newLogLine(raw string) *logLine {
 
 // written returns the text and the level of a line that is no record, and reports whether it is indented.
 func written(raw string) (text, severity string, indented bool) {
-	// A box around an error, as Terraform and PowerShell draw it; an object of Node.js.
-	text = strings.TrimPrefix(strings.TrimLeft(boxed.ReplaceAllString(raw, "| "), "╷╵│|"), "{ ")
+	// A box around an error, as Terraform draws it; an object of Node.js.
+	text = strings.TrimPrefix(strings.TrimLeft(raw, "╷╵│|"), "{ ")
 	inBox := len(text) < len(raw)
 	text, severity = unstamped(text)
 	return text, severity, strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "  ") || strings.HasPrefix(text, " ") && !inBox
@@ -250,8 +234,6 @@ var (
 	token   = lazyregexp.New(`^\s*(?:(?:[A-Z]\w*(?: \w+)?:|[A-Z]{4,} )?` + levels + `\b\]?|\[[\w $.,:/#@+-]{0,60}\]|\{[^{}\s]+\}|[\w./$-]+\.[a-z]{1,4}(?::|\()\d+\)?\]?|\w[\w$]*(?:\.[\w$*\[\]]+)+(?:\(\w+\))?(?::\d+)?(?::|\s+[-:|]+)(?:\s|$)|[a-z]\w*(?:::|_\w+_)[\w:]*:\s|:[\w.]+:|/[\w.-]+[\]:]|std\w+\b|\d\d[-/]\d\d \d\d:\d\d:\d\d\S*|\d+ ---)(?:\s*[:|-]+\s+|\s+)?`)
 	count   = lazyregexp.New(`^\[?(?:\d[\d:/.-]*[:\s]+)+`)
 	levelIn = lazyregexp.New(`\b` + levels + `\b`)
-	// boxed matches the side of a box of PowerShell.
-	boxed = lazyregexp.New(`^ {4,}\| `)
 	// klog matches the level and the date of a line of klog, and glog the level of a line of TensorFlow, etcd or Rook.
 	klog = lazyregexp.New(`^([IWEF])\d{4} `)
 	glog = lazyregexp.New(`^([A-Z]) (?:\S+:\d+\]|\|) `)

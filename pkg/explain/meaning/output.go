@@ -132,9 +132,7 @@ var (
 	awaitedObject = lazyregexp.New(`(?i)\b(pod|deployment|statefulset|daemonset|job|service|pvc|persistentvolumeclaim|secret|configmap|crd|node)s?(?:\.[a-z.]+)?(?:/|:? ["'“‘]?)([a-z0-9][a-z0-9.]*-[a-z0-9.-]*[a-z0-9]|(?:["'“‘/])[a-z0-9.]+)`)
 	awaitedPlace  = lazyregexp.New(`(?i)(?: -n |\bnamespace(?:[=:]|[ =:]["'“‘]| (?:of )?))([a-z0-9][a-z0-9-]*)(?:["'”’,.)]|\s*$)`)
 	awaitedHost   = lazyregexp.New(`\b(?:https?|tcp|amqp|redis|postgres(?:ql)?|mysql|mongodb)://(?:[^@/\s]*@)?([a-z][\w-]*(?:\.[\w-]+)*(?::\d+)?)|\b([a-z][a-z0-9-]*(?:\.[a-z0-9-]+)*:\d{2,5})\b|\b([a-z][a-z0-9-]*(?:\.[a-z0-9-]+)*\.svc(?:\.[a-z0-9.-]*[a-z0-9])?)\b`)
-	// option matches a name with a number, which looks like a host with a port.
-	option = lazyregexp.New(`(?i)^(?:timeout|retr(?:y|ies)|attempts?|line|port|pid|code|interval|delay|max|count):`)
-	ofPods = lazyregexp.New(`(?i)\b(?:pods?|replicas?|rollout|deployments?|statefulsets?|daemonsets?|containers?)\b`)
+	ofPods        = lazyregexp.New(`(?i)\b(?:pods?|replicas?|rollout|deployments?|statefulsets?|daemonsets?|containers?)\b`)
 )
 
 // AwaitedIn returns what a program waits for whose log ends with these lines, nil if they do not say that it waits, or not for what.
@@ -168,7 +166,7 @@ func awaitedOf(line string) *Awaited {
 		a.Resource, a.Name, a.Namespace = strings.ToLower(m[1]), strings.Trim(m[2], `"'“‘/`), awaitedPlace.Group(a.Line)
 	}
 	if m := awaitedHost.FindStringSubmatch(a.Line); m != nil {
-		if host := m[1+slices.IndexFunc(m[1:], func(part string) bool { return part != "" })]; !sourceLine.MatchString(host) && !option.MatchString(host) && !strings.HasSuffix(line, "no attempt") {
+		if host := m[1+slices.IndexFunc(m[1:], func(part string) bool { return part != "" })]; !sourceLine.MatchString(host) && !strings.HasSuffix(line, "no attempt") {
 			a.Host = host
 		}
 	}

@@ -77,8 +77,7 @@ func telltale(message string) string {
 
 // fieldNames are other names of fields in lower case, as in the Elastic Common Schema, or of zap, Serilog, structlog and GELF.
 var fieldNames = map[string]string{
-	"log.level": "level", "levelname": "level", "lvl": "level", "l": "level", "loglevel": "level", "m": "msg", "event": "msg", "short_message": "msg", "x": "error",
-	"error.message": "error", "err.message": "error", "exception.message": "error", "exception": "error", "exc_info": "error", "error_message": "error", "errormessage": "error", "error_description": "error",
+	"log.level": "level", "levelname": "level", "lvl": "level", "l": "level", "loglevel": "level", "m": "msg", "event": "msg", "short_message": "msg", "x": "error", "error.message": "error", "err.message": "error", "exception.message": "error", "exception": "error", "exc_info": "error", "error_message": "error", "errormessage": "error", "error_description": "error",
 }
 
 // nested are the fields whose value may be an object with a message, or a list of such, and the fields that such a message stands for.
@@ -126,15 +125,12 @@ func isStatus(name string, value float64) bool {
 	return (strings.HasSuffix(strings.ToLower(name), "code") || name == "status") && value >= 400 && value < 600
 }
 
-// maxObjectLines is the maximum number of the lines of an object of JSON that is an error.
-const maxObjectLines = 40
-
 // wholeObject returns the object of JSON with a message that begins at the end of the first of these lines, after the text there, in one line, and
 // the number of its lines; 0 if there is none.
 func wholeObject(lines []string) (text string, count int) {
 	var all, flat bytes.Buffer
 	all.WriteByte('{')
-	for i, line := range lines[1:min(len(lines), maxObjectLines)] {
+	for i, line := range lines[1:min(len(lines), maxErrorLines)] {
 		line = strings.Trim(line, "│ \t\r")
 		if all.WriteString(line); !strings.HasPrefix(line, "}") || json.Compact(&flat, all.Bytes()) != nil {
 			continue
