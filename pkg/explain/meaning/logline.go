@@ -230,10 +230,10 @@ var (
 	// stamp matches a time at the beginning of a line, the container whose line Compose passes on, or the rank of a process of mpirun.
 	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\(node:\d+\) (?:UnhandledPromiseRejectionWarning: )?|\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d(?:T|,? )\d\d:\d\d:\d\d[^\s\]]*(?: [A-Z]{3,4}\])?\]?(?:\[[a-z][\w.-]*\])?\s?(?:\d+: )?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? (?:[A-Z]{3,4} \d{4} |\d{4}(?:\[[\d,]+\])?<\w+>:)?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[[a-z]*\d+(?:,\d+)?\](?:<\w+>)?:\s*|\S+:\d+:\d+ \[\d+\] (?:\S+\.\w+:\d+ )?)|^[a-z][\w.-]* +\| `)
 	// token matches one of the things that loggers write before a message: a level, something in brackets, a place in code, or a name with dots
-	// before a mark; count matches a number or a time, which they write before the level. atRank matches the level in a token.
-	token   = lazyregexp.New(`^\s*(?:(?:[A-Z]\w*(?: \w+)?:|[A-Z]{4,} )?` + levels + `\b\]?|\[[\w $.,:/#@+-]{0,60}\]|\{[^{}\s]+\}|[\w./$-]+\.[a-z]{1,4}(?::|\()\d+\)?\]?|\w[\w$]*(?:\.[\w$*\[\]]+)+(?:\(\w+\))?(?::\d+)?(?::|\s+[-:|]+)(?:\s|$)|[a-z]\w*(?:::|_\w+_)[\w:]*:\s|:[\w.]+:|/[\w.-]+[\]:]|std\w+\b|\d\d[-/]\d\d \d\d:\d\d:\d\d\S*|\d+ ---)(?:\s*[:|-]+\s+|\s+)?`)
-	count   = lazyregexp.New(`^\[?(?:\d[\d:/.-]*[:\s]+)+`)
-	levelIn = lazyregexp.New(`\b` + levels + `\b`)
+	// before a mark; beforeLevel matches a number or a time, which they write before the level, and levelIn the level in a token.
+	token       = lazyregexp.New(`^\s*(?:(?:[A-Z]\w*(?: \w+)?:|[A-Z]{4,} )?` + levels + `\b\]?|\[[\w $.,:/#@+-]{0,60}\]|\{[^{}\s]+\}|[\w./$-]+\.[a-z]{1,4}(?::|\()\d+\)?\]?|\w[\w$]*(?:\.[\w$*\[\]]+)+(?:\(\w+\))?(?::\d+)?(?::|\s+[-:|]+)(?:\s|$)|[a-z]\w*(?:::|_\w+_)[\w:]*:\s|:[\w.]+:|/[\w.-]+[\]:]|std\w+\b|\d\d[-/]\d\d \d\d:\d\d:\d\d\S*|\d+ ---)(?:\s*[:|-]+\s+|\s+)?`)
+	beforeLevel = lazyregexp.New(`^\[?(?:\d[\d:/.-]*[:\s]+)+`)
+	levelIn     = lazyregexp.New(`\b` + levels + `\b`)
 	// klog matches the level and the date of a line of klog, and glog the level of a line of TensorFlow, etcd or Rook.
 	klog = lazyregexp.New(`^([IWEF])\d{4} `)
 	glog = lazyregexp.New(`^([A-Z]) (?:\S+:\d+\]|\|) `)
@@ -285,7 +285,7 @@ func unstamped(line string) (text, severity string) {
 
 // unlogged returns the message that follows the tokens of a logger, and its level; "" if there is no level with another token.
 func unlogged(text string) (message, severity string) {
-	others := len(count.FindString(text))
+	others := len(beforeLevel.FindString(text))
 	message = text[others:]
 	for before := token.FindString(message); before != "" && (severity != "" || !bareName.MatchString(strings.TrimSpace(before))); before = token.FindString(message) {
 		named := levelIn.Group(before)
