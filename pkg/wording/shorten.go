@@ -19,7 +19,7 @@ func Shorten(message string, most int) string {
 	if text = strings.TrimRight(text, " .\r"); fits(text, most) {
 		return text
 	}
-	text = cmp.Or(withoutNoise(text), text)
+	text = withoutAdvice(cmp.Or(withoutNoise(text), text))
 	if flat := flattened(text); flat != text && !fits(LastClauses(text, most), most) {
 		return clauses(flat, most)
 	}
@@ -52,6 +52,10 @@ func general(first, rest string, most int) string {
 		return Shorten(rest, most)
 	case failed, why.MatchString(rest):
 		return ending(first, Shorten(strings.TrimPrefix(rest, why.FindString(rest)), most), most)
+	case unable.MatchString(first):
+		if both := ending(first, Shorten(rest, most), most); strings.Contains(both, "… ") {
+			return both
+		}
 	}
 	return first
 }
@@ -59,7 +63,7 @@ func general(first, rest string, most int) string {
 // reductions shorten the names in a message. sacrifices leave out what is left out only if nothing else makes room: remarks in
 // brackets at the end, and the folders of files.
 var (
-	reductions = []func(string) string{withoutAdvice, shortNames, shortDomains}
+	reductions = []func(string) string{shortNames, shortDomains}
 	sacrifices = []func(string) string{func(text string) string { return remark.ReplaceAllString(text, "") }, shortPaths}
 )
 
@@ -151,7 +155,7 @@ var (
 	dump = lazyregexp.New(`(?:\[\]|\bmap\[|[*&]|\b[a-z]\w*\.\w)[\w\[\]*.]*\{[^{}]*\}|\{"[^{}]*\}`)
 	// wrapped matches the name of an error in another one, as SQLAlchemy writes it, and what kubectl and Helm write about an object before
 	// its error.
-	wrapped = lazyregexp.New(`\((?:\w+\.)+\w*(?:Error|Exception)\) |unable to build kubernetes objects from (?:\w+ )+manifest: |unable to recognize "[^"]*": |\[?\bresource mapping not found for name: "[^"]*" namespace: "[^"]*" from "[^"]*": `)
+	wrapped = lazyregexp.New(`<[\w.]+ object at 0x[0-9a-f]+>: |\((?:\w+\.)+\w*(?:Error|Exception)\) |unable to build kubernetes objects from (?:\w+ )+manifest: |unable to recognize "[^"]*": |\[?\bresource mapping not found for name: "[^"]*" namespace: "[^"]*" from "[^"]*": `)
 	dumped  = lazyregexp.New(`(?:Invalid value: )?…(?:: |$)`)
 	// invalid matches a field with a value that is not allowed; a long path to it is a group of its own, and so is its name.
 	invalid = lazyregexp.New(`((?:[\w\[\]-]*\.){2,})?(([\w.\[\]-]+): Invalid value: (?:"[^"]*"|[^\s:]+): )`)
@@ -165,7 +169,7 @@ var (
 	// the beginning of advice.
 	specific = lazyregexp.New(`["\d/=']`)
 	named    = lazyregexp.New(`"[^"]+"|\w=\d`)
-	hint     = lazyregexp.New(`^(?i:(?:hint|did|try|use|see|run|please|retry|check)\b)`)
+	hint     = lazyregexp.New(`^(?i:(?:hint|did|try|use|see|(?:re-?)?run|please|retry|check|will|this|if|for|to|you|make|consider|verify|is|are|\w+ing)\b)`)
 	// why matches the beginning of a sentence with the cause of the one before it.
 	why = lazyregexp.New(`^(?i:error(?: from \w+)?|reason|cause): `)
 	// between matches a sentence with advice that has another one after it.
@@ -173,12 +177,14 @@ var (
 	// occurred matches a clause at the beginning that says nothing.
 	occurred = lazyregexp.New(`^(?i:an error (?:has )?occurred)[^:]*: `)
 	// advice matches a clause at the end of a message about what a reader may do.
-	advice = lazyregexp.New(`(?:[;,.] (?i:if you|please|try|see|use|check)|[;:,.] (?i:did you|have you|are you sure)) [^:]*$`)
+	advice = lazyregexp.New(`(?i:[;,.!] \(?(?:if (?:you|this|that|the)|please|try|see|use|check|consult|refer|make sure|ensure|verify|consider|alternatively|you (?:can|may|might|should)|for (?:more|further|details)|run|to (?:fix|resolve|avoid|see|learn))|[;:,.!] (?:did you|have you|are you sure|is (?:there|the))) (?:[^:]|:/)*$`)
 	// remark matches a text in brackets at the end of a message, and dangling words that need another one after them.
 	remark   = lazyregexp.New(` \([^()]*\)$`)
 	dangling = lazyregexp.New(`(?:[\s,:]+(?i:an?|the|to|of|from|for|in|on|at|by|with|and|or|as|that|is|are|was|not|its|this))+$`)
 	// outcome matches a sentence that says what failed, and not why.
 	outcome = lazyregexp.New(`(?i)\bfailed(?: to \w[^:]*(?:: \w+)?)?$|\b(?:error|exception)s? (?:(?:has )?occurred|encountered)\b[^:]*$|^unhandled (?:error|exception)$|\baccess denied$|\bcould not (?:complete|finish) \w+$`)
+	// unable matches a sentence about what could not be done, which the next one may explain.
+	unable = lazyregexp.New(`(?i)\b(?:unable to|cannot|could not|couldn't|can't) [^:"'\d]*$`)
 	// doing matches a clause at the beginning that says what failed, without its level.
 	doing = lazyregexp.New(`^(?:(?:[A-Z]{4,}|[Ee]rror|fatal)[: ]+)?((?i:(?:failed|unable) to|could not|cannot|error \w+ing) [a-z][^:"]{12,}): `)
 	// quota matches a list of several resources in the message of an exhausted quota.
@@ -341,8 +347,8 @@ func endsClause(message string, colon int) bool {
 // isHalf matches the half of a clause: what the system says about a file or a server, the verb of a sentence, or only a name.
 var isHalf = lazyregexp.New(`^(?:(?:\(\d+\) |\[Errno \d+\] |\d{3} )?(?i:no such (?:file or directory|host)|not a directory|is a directory|read-only file system|exec format error|` +
 	`permission denied|operation not permitted|access denied|no space left on device|input/output error|file exists|already exists|not found|invalid argument|` +
-	`unauthorized|forbidden|connection refused|connection reset by peer|i/o timeout)\W*|(?:is|are|was|were|has|have|does|did) .*|` +
-	"(?:\"[^\"]*\"|'[^']*'|`[^`]*`|\\S*[/.:~\\d]\\S*)[.,;)]*)$")
+	`unauthorized|forbidden|connection refused|connection reset by peer|i/o timeout|eof)\W*|(?:is|are|was|were|has|have|does|did) .*|` +
+	"(?:\"[^\"]*\"|'[^']*'|`[^`]*`|\\S*[/.:~\\d]\\S*)[.,;)]*(?: \\(.*)?)$")
 
 // clauseAt returns where the clause begins that follows a colon, or the field that the colon is a part of.
 func clauseAt(colon int, fields [][]int) int {

@@ -104,7 +104,7 @@ func TestShortMessageKeepsItsReason(t *testing.T) {
 		{`error: error validating "STDIN": error validating data: SchemaError(gitlab.com/aws/eks-extension-metrics-apiserver/pkg/apis/metrics/v1.ETCD.metadata): unknown model in reference: "k8s.io~1apimachinery~1pkg~1apis~1meta~1v1.ObjectMeta"; if you choose to ignore these errors, turn validation off with --validate=false`, 103,
 			`SchemaError(…/eks-extension-metrics-apiserver/…): unknown model in reference: "…/v1.ObjectMeta"`},
 		{"unable to initialize ZITADEL: ID=DATAB-0pIWD Message=Errors.Database.Connection.Failed Parent=(failed to connect to `host=crdb user=zitadel database=zitadel`: failed SASL auth (ERROR: password authentication failed for user zitadel (SQLSTATE 28P01)))", 100,
-			`failed SASL auth: ERROR: password authentication failed for user zitadel (SQLSTATE 28P01)`},
+			`unable to initialize… failed SASL auth: ERROR: password authentication failed for user zitadel`},
 		{"ConnectionError: Failed to connect to Ray at address: http://rayjob-sample-raycluster-vkbxr-head-svc.default.svc.cluster.local:8265.", 100,
 			"Failed to connect to Ray at address: http://rayjob-sample-raycluster-vkbxr-head-svc.default.svc:8265"},
 		{"unable to read/decode monmap from /var/lib/ceph/osd/ceph-2/activate.monmap: (13) Permission denied", 75,

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -26,13 +28,11 @@ var blocks = []struct {
 		lazyregexp.New(`^(?:(\S.*)\n\n?Caused by:\n *(?:0: )?|Error: ?\n *0: )(\S.*(?:\n  .*)*)`),
 		causeList,
 	},
-	{ // Terraform, with the message of its backend
-		lazyregexp.New(`^│ (Error: .+)\n(?:[│ ]*\n)?│ Error message: (.+(?:\n│ [a-z].*)*)`),
-		func(m []string) string { return m[1] + ": " + strings.ReplaceAll(m[2], "\n│", "") },
-	},
 	{ // Terraform, with a summary, the place in its code, and the sentence that says why
-		lazyregexp.New(`^│ (Error: [^:\n]{1,60})\n│ *\n(?:│  +(?:with|on) .*\n(?:│ +\d+: .*\n)*│ *\n)*│ ([A-Z](?:[^.\n]|\.\S)*(?:\n│ \S(?:[^.\n]|\.\S)*)*)`),
-		func(m []string) string { return m[1] + ": " + strings.ReplaceAll(m[2], "\n│", "") },
+		lazyregexp.New(`^│ (Error: [^:\n]{1,60})\n(?:[│ ]*\n)?(?:│  +(?:with|on) .*\n(?:│ +\d+: .*\n)*│ *\n)*│ (?:Error message: )?([^ \n](?:[^.\n]|\.\S)*(?:\n│ \S(?:[^.\n]|\.\S)*)*)`),
+		func(m []string) string {
+			return m[1] + ": " + strings.ReplaceAll(labels.ReplaceAllString(m[2], ""), "\n│", "")
+		},
 	},
 	{ // one error of HashiCorp's list of errors
 		lazyregexp.New(`^(\S.*): 1 error occurred:\n\s*\* (.+)`),
@@ -46,6 +46,9 @@ var blocks = []struct {
 	},
 }
 
+// labels matches the lines after a sentence that begin with one of "Lock Info:".
+var labels = lazyregexp.New(`(?s)\n│ [A-Z][\w ]*:(?:\n|$).*`)
+
 // maxBlockLines is the maximum number of the lines of a block.
 const maxBlockLines = 12
 
@@ -54,6 +57,11 @@ const maxBlockLines = 12
 func unfolded(raw []string) []string {
 	lines := raw
 	for i := range raw {
+		if strings.HasSuffix(strings.TrimRight(lines[i], " \r"), "{") {
+			if text, count := wholeObject(lines[i:]); count > 0 {
+				lines = slices.Concat(lines[:i], []string{text}, make([]string, count-1), lines[i+count:])
+			}
+		}
 		if !mayBegin(lines[i], lines[i+1:min(len(raw), i+3)]) {
 			continue
 		}
@@ -164,4 +172,57 @@ func (l *logLines) chained(at int) int {
 		break
 	}
 	return at
+}
+
+// wrappedAt is the least width at which programs wrap paragraphs, and boxWidth that of the text in a box of Terraform.
+const wrappedAt, boxWidth = 58, 76
+
+var (
+	// lowerWord matches the first word of a line in the middle of a sentence: no name of a program before its message, path or assignment.
+	lowerWord = lazyregexp.New(`^[a-z][a-z'-]*[,.;)]?(?: |$)`)
+	// midway matches the end of a line that may go on, and unfinished one after which a sentence has to.
+	midway     = lazyregexp.New(`[\pL,.]$`)
+	unfinished = lazyregexp.New(`(?:,|\b(?:and|or|the|an?|of|to|for|in|is|are|was|be|by|with|that|which|from|this|as|at|on|not))$`)
+)
+
+// continues reports whether the line at a position continues the sentence of the line before it, which a program has wrapped.
+func (l *logLines) continues(i int) bool {
+	line, before := l.at(i), l.at(i-1)
+	if strings.HasPrefix(l.raw[i], "│") && strings.HasPrefix(l.raw[i-1], "│") { // It wraps where the next word has no room.
+		next, _, _ := strings.Cut(line.text, " ")
+		return next != "" && before.text != "" && !line.indented && !before.indented && utf8.RuneCountInString(before.text+" "+next) > boxWidth
+	}
+	word := lowerWord.FindString(line.text)
+	return word != "" && len(before.text)+len(word) >= wrappedAt && midway.MatchString(before.text) &&
+		line.indented == before.indented && line.kind != lineEmpty && before.kind != lineEmpty && strings.HasPrefix(strings.TrimLeft(l.raw[i], " │\t"), word)
+}
+
+// sentence returns the text at a position: of a line in a wrapped paragraph, the sentence in which the line ends.
+func (l *logLines) sentence(i int) string {
+	first, last := i, i
+	for first > 0 && l.continues(first) {
+		first--
+	}
+	if initial, _ := utf8.DecodeRuneInString(l.at(first).text); !unicode.IsUpper(initial) {
+		return l.at(i).text // Messages that begin with small letters are no paragraph.
+	}
+	for last+1 < len(l.raw) && l.continues(last+1) && (first < last || unfinished.MatchString(l.at(last).text) || strings.HasPrefix(l.raw[last], "│")) {
+		last++
+	}
+	var before, after []string
+	for n := first; n <= last; n++ {
+		if n <= i {
+			before = append(before, l.at(n).text)
+		} else {
+			after = append(after, l.at(n).text)
+		}
+	}
+	begin, rest := strings.Join(before, " "), strings.Join(after, " ")
+	if i > first {
+		begin = begin[strings.LastIndex(begin, ". ")+1:]
+	}
+	if end, _, found := strings.Cut(rest, ". "); found {
+		rest = end
+	}
+	return strings.TrimSpace(begin + " " + rest)
 }

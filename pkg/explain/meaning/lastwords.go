@@ -64,10 +64,10 @@ func (l *logLines) endsWith(at int, words string) bool {
 
 var (
 	// complaint matches words of sentences about an error, and progress the beginning or the end of a sentence about what a program does.
-	complaint = lazyregexp.New(`(?i)\b(?:no|not|none|never|non|without|miss\w*|must|requir\w*|needs?|lacks?|invalid|illegal|wrong|bad|broken|corrupt\w*|un(?:known|expected|recognized|supported|defined|available|reachable|authorized|set|able)|` +
+	complaint = lazyregexp.New(`(?i)\b(?:no|not|none|never|non|without|mis[st]\w*|mis\w+ed|must|requir\w*|needs?|lacks?|wrong|bad|broken|corrupt\w*|un(?:\w*known|set|\w+able)|un(?:[^pzlmicrwt]\w{3,}|re[cs]\w+|terminat)ed|(?:in|im|il|ir|mal|dis)(?:valid|legal|comp\w+|suff\w+|poss\w+|correct|acc\w+|cons\w+|form\w+|allow\w+|connect\w+)|` +
 		`expect\w*|too|exceed\w*|expired?|lost|kill\w*|terminat\w*|crash\w*|stop\w*|abort\w*|cancel\w*|conflict\w*|\w+flow|duplicate\w*|already|stuck|dead\w*|leak\w*|violat\w*|refus\w*|reject\w*|den(?:y|ied)|` +
-		`fail\w*|err\w*|exception|faults?|problems?|trouble|bug|null|nil|nan|time-?outs?|timed|cannot|could|\w+n't|insufficient|forbid\w*|exhaust\w*|incompatible|mismatch\w*|incomplete|empty|signal|core|panic\w*|fatal|severe|critical|exit\w*|retry\w*|giving|give|gave)\b`)
-	progress = lazyregexp.New(`^\W*[A-Za-z]+(?:ing|ed)\b|(?i:^\W*(?:using|found|built|sent|ran|begin|start|step|done|ok|success|complete|finish)\b|\b(?:successfully|done|complete|completed|finished|ok|created|updated|success)\W*$)|(?:\.\.\.|…)$`)
+		`fail\w*|err\w*|exception|faults?|problems?|trouble|bug|null|nil|nan|time-?outs?|timed|cannot|could|\w+n't|forbid\w*|exhaust\w*|mismatch\w*|empty|signal|core|panic\w*|fatal|severe|critical|exit\w*|retry\w*|giving|give|gave)\b|^[A-Z][a-z]+(?:[A-Z][a-z]+)+: `)
+	progress = lazyregexp.New(`^\W*[A-Za-z][a-z]+(?:ing|ed)\b|(?i:^\W*(?:using|found|built|sent|ran|begin|start|step|done|ok|success|complete|finish)\b|\b(?:successfully|done|complete|completed|finished|ok|created|updated|success)\W*$)|(?:\.\.\.|…)$`)
 )
 
 // sign returns the sign of the line as the LastLine of a log.
@@ -94,7 +94,7 @@ func (l *logLines) words(i int) string {
 	text = l.enclosed(i, unended.ReplaceAllString(text, ""))
 	isHead := (strings.HasSuffix(text, ":") || l.at(i).kind == lineVague && bareName.MatchString(text)) && i+1 < len(l.raw) && (l.at(i+1).indented || i+2 == len(l.raw)) && l.at(i+1).kind != lineEmpty && !strings.HasPrefix(l.at(i+1).text, "- ")
 	if !tallied.MatchString(text) && !isHead {
-		return text + strings.Repeat(")", min(1, max(0, strings.Count(text, "(")-strings.Count(text, ")")))) // It ends in a later line.
+		return text + strings.Repeat(")", min(1, max(0, strings.Count(text, "(")-strings.Count(text, `"("`)-strings.Count(text, ")")))) // It ends in a later line.
 	}
 	for below := range l.raw[i+1 : min(len(l.raw), i+1+maxHeadLines)] {
 		line := l.at(i + 1 + below)
@@ -209,11 +209,10 @@ var (
 	// wrapper matches the line of a program that reports the failure of another one, which it names, and child the end of one that has
 	// the other's exit code.
 	wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
-	child   = lazyregexp.New(`\bNCCL error in: |(?i)\b(?:exit (?:status|code)|return(?:ed)? code|rc)\W+\d+(?:\W*$|: /\S+(?: [\w-]+)*$)`)
-	// outcome matches an error that says only what failed, and place one that says only where. exception matches the name of an error.
-	outcome = lazyregexp.New(`^(?:[\w.-]+: |[\w ]+ failed: )?(?:[A-Za-z]+(?: \(\d+\))?: |\[[A-Z]+\] |[A-Z]+ )?[\w '"()-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$|^(?:[\w-]+: )?(?:(?i:error|fatal): )?failed to [^:]+(?:: failed to [^:]+)*$|` +
+	child   = lazyregexp.New(`\bNCCL error in: |(?i)\b(?:exit (?:status|code)|return(?:ed)? code|rc)\W+\d+(?::? /\S.*)?\W*$`)
+	// outcome matches an error that says only what failed, and place one that says only where.
+	outcome = lazyregexp.New(`^(?:[\w.-]+: |[\w ]+ failed: )?(?:\[?[A-Za-z]+(?: \(\d+\))?[:\]]* )?[\w '"()-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$|^(?:[\w-]+: )?(?:(?i:error|fatal): )?failed to [^:]+(?:: failed to [^:]+)*$|` +
 		`^(?:[A-Za-z]+\W+)?(?:Error (?:during [\w ]+|executing (?:process|command)\b.*)|\d+ [\w/]+ (?:could not be \w+|failed))\W*$|The requested URL returned error: \d+$|\bafter \d+ (?:attempts|tries|trials|retries)\W*(?:, exiting \S+)?$`)
-	exception = lazyregexp.New(`^[\w.]+(?:Error|Exception)$`)
 	// introduction is before the name of an exception, or the end of a statement before the error of a database, and className is that name without a message.
 	introduction = lazyregexp.New(`^(?:[*•] |HTTP response body: |Exception in thread "[^"]*" |(?:Caused by:|Unhandled exception[.:]|Uncaught(?: exception)?:) ?|---> |(?:ALTER|CREATE|DROP|INSERT|UPDATE|DELETE|\)) .*;: )?`)
 	className    = lazyregexp.New(`^[\w.$]*(?:Error|Exception):?$`)
@@ -239,7 +238,7 @@ func beneath(lines *logLines, at int) int {
 		switch before := lines.at(i); {
 		case before.isSpecific(), isChild && (before.kind == lineMurmur || strings.Contains(lines.raw[i], "NCCL WARN ")):
 			return beneath(lines, i)
-		case isOutcome && exception.MatchString(before.text):
+		case isOutcome && className.MatchString(before.text):
 			return i
 		case before.kind == lineSuccess, line.ranked && !slices.Contains([]lineKind{lineEmpty, lineVague, lineAlarm}, before.kind):
 			return causeOf(lines, at)
@@ -338,13 +337,10 @@ func WithoutMarks(lines []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !strings.ContainsFunc(line, isWord) })
 }
 
-// frame matches a frame of a stack of Java, .NET, Node.js or ClickHouse.
-var frame = lazyregexp.New(`^\s+at \S.*[)\d]$|^\s*\.\.\. \d+ (?:more|common frames)|^\s*\d+\. .*@ 0x[\da-f]+$`)
-
 // WithoutFrames returns the lines of WithoutMarks that are no frames of a stack, or all of them if there are no others.
 func WithoutFrames(lines []string) []string {
 	lines = WithoutMarks(lines)
-	if other := slices.DeleteFunc(slices.Clone(lines), frame.MatchString); len(other) > 0 {
+	if other := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return readLine(line).kind == lineEmpty }); len(other) > 0 {
 		return other
 	}
 	return lines
@@ -355,9 +351,6 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 // lastWords returns the end of a message that wraps errors, its most specific part.
 func lastWords(message string) string {
 	words := wording.LastClauses(wording.Unwrapped(message), maxDetail)
-	if strings.Count(words, "'")%2 == 1 { // The end of a quotation that began earlier.
-		words = strings.TrimSuffix(words, "'")
-	}
 	return strings.TrimSpace(words)
 }
 

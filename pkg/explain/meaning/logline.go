@@ -2,14 +2,10 @@ package meaning
 
 import (
 	"cmp"
-	"encoding/json"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // lineKind is what a line of a log is about, ordered by how likely it says why the program failed.
@@ -52,66 +48,44 @@ var lineRules = compiled([]lineRule{
 	{kind: lineVague, patterns: []string{`command terminated with exit code \d+$`, `error: failed to (?:push some refs to|fetch some objects from) `, `lost connection$|error: \d+ bytes of body|fatal: (?:early EOF|fetch-pack: |index-pack failed)|All renewals failed`, `\.{3,}(?i:failed)[.!]?$`, `Failed running "`, `Failure, exiting$`, `rsync warning: some files vanished`, `CommandException: \d+ files/objects could not be`}, phrases: []string{"unable to start the sftp session", "broker transport failure"}}, // of kubectl exec, git, CockroachDB, pg_upgrade, rsync, and gsutil
 	{kind: lineAlarm, patterns: []string{`Missing (?:input|output) files\b`, `Cypress could not verify\b`, `\w+ has detected an attempt to\b`, `\S+ \(no such package\):$`, `\S+:\d+ - no attempt$`}}, // of Snakemake, apk, and pg_isready
 	{kind: lineEmpty, patterns: []string{
-		`[^\pL\pN]*$`,          // a ruler, or a mark below a line of code
-		`\++ `,                 // a command that a shell traces
-		`std(?:err|out)=\[\]$`, // an empty output
-		`[\w ./()-]{1,60}:$|\[\d+\]:$|\w+ in file \S+, line \d+:$`, `<[A-Z_]+>$`, `On branch `,
-		`--(?: |$)`, `"[\w.@-]+" ?: ?(?:[\[{"\d]|null|true|false)`, // a comment in SQL, and an object of JSON in several lines
-		`[A-Z][\w ]{0,20} : \d+$`,
+		// a ruler, a command that a shell traces, an empty output, and a comment in SQL or an object of JSON in several lines
+		`[^\pL\pN]*$`, `\++ `, `std\w+=\[\]$`, `[\w ./()-]{1,60}:$|\[\d+\]:$|\w+ in file \S+, line \d+:$`, `<[A-Z_]+>$`, `On branch `, `--(?: |$)`, `"[\w.@-]+" ?: ?(?:[\[{"\d]|null|true|false)`, `[A-Z][\w ]{0,20} : \d+$`,
 	}},
 	{kind: lineEmpty, patterns: []string{ // exits
-		`(?i:error: )?(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `signal: (?:aborted|killed)$`, `Aborted \(core dumped\)$`, `\[\d+\] +\d+ abort `,
-		`(?i:killed|terminated|done|finished|exiting|aborting|aborted|bye|success|cleaning up)[.!…]*$`, `(?i:shutting down)(?:,? [\w-]+){0,6}[.!…]*$`,
-		`\W*(?i:(?:error|elifecycle)\W+)?(?i:command|process|job|script|step|task)(?: (?:failed|completed|exited|finished))?(?: with (?:an )?error)?:? (?:with )?(?:non-zero )?exit (?:code|status)\W+\d+\W*$`,
-		`[^:]*\b(?i:exited(?: with (?:status|code))?|exiting with (?:status|code)|exit(?:ing)? (?:status|code)) \d+(?: in '[^']*')?\.?$`,
+		`(?i:error: )?(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `signal: (?:aborted|killed)$`, `Aborted \(core dumped\)$`, `\[\d+\] +\d+ abort `, `(?i:killed|terminated|done|finished|exiting|aborting|aborted|bye|success|cleaning up)[.!…]*$`, `(?i:shutting down)(?:,? [\w-]+){0,6}[.!…]*$`, `\W*(?i:(?:error|elifecycle)\W+)?(?i:command|process|job|script|step|task)(?: (?:failed|completed|exited|finished))?(?: with (?:an )?error)?:? (?:with )?(?:non-zero )?exit (?:code|status)\W+\d+\W*$`, `[^:]*\b(?i:exited(?: with (?:status|code))?|exiting with (?:status|code)|exit(?:ing)? (?:status|code)) \d+(?: in '[^']*')?\.?$`,
 	}, phrases: []string{"(exitcode: 1)", "(systemexit) exit", "unhandled promise rejection. this error originated", "unhandled promise rejections are deprecated"}},
 	{kind: lineEmpty, patterns: []string{ // stacks
 		`(?i:traceback \(|(?:stack|back|exception) ?trace(?:back)?:?$|stack (?:back)?trace(?:back)?:$|\[stacktrace\]|require stack:|--- end of |goroutine \d+ \[|the above exception was|during handling of the above)`,
-		`at \S+[ (].*(?::\d+|\)|\bin )`, `at \S+:\d+`, `\.\.\. \d+ (?:more|common frames)`, // Java, .NET, Node.js
-		`File "[^"]+", line \d+`, `- /\S+\.js$`, `Node\.js v\d`, `node:internal/`,
-		`\S+\.go:\d+ \+0x`, `created by \S+`, `[\w./*()-]+\.[\w.*()-]+\((?:0x|\{|\.\.\.|\)$)`, `panic\((?:0x|\{)`, `\[signal `, // Go
-		`(?:from )?\S+:\d+:in [^']*'?$`, `#\d+ `, `thrown in \S+ on line`, `from /\S+$`, // Ruby, PHP, gdb
-		`inside "`, `at \S+:\d+ in [\w-]+$`, // Newman
-		`\[C\]: in `, `\S+:\d+: in (?:main chunk|function|local|method|upvalue|field)\b`, // Lua
-		`#?\d+[.:]? +(?:.*@ )?0x[\da-f]`, `\d+: (?:<|\w+(?:::|$))`, `\S+\(\S*\+0x[\da-f]+\) ?\[0x`, // C++, Rust
-		`on \S+ line \d+\b`, `with [\w.\["\]-]+,$`, `\d+: \w+ "[^"]*".* \{$`, `(?:>+ )?\d+ ?\| `, // code in Terraform, BuildKit, Laravel
-		`Calls: `,
+		// Java, .NET, Node.js and Newman; Go; Ruby, PHP and gdb
+		`at \S+[ (].*(?::\d+|\)|\bin )`, `at \S+:\d+`, `\.\.\. \d+ (?:more|common frames)`, `File "[^"]+", line \d+`, `- /\S+\.js$`, `Node\.js v\d`, `node:internal/`, `inside "`, `\S+\.go:\d+ \+0x`, `created by \S+`, `[\w./*()-]+\.[\w.*()-]+\((?:0x|\{|\.\.\.|\)$)`, `panic\((?:0x|\{)`, `\[signal `, `(?:from )?\S+:\d+:in [^']*'?$`, `#\d+ `, `thrown in \S+ on line`, `from /\S+$`,
+		// Lua, C++ and Rust; code in Terraform, BuildKit, Laravel
+		`\[C\]: in `, `\S+:\d+: in (?:main chunk|function|local|method|upvalue|field)\b`, `#?\d+[.:]? +(?:.*@ )?0x[\da-f]`, `\d+: (?:<|\w+(?:::|$))`, `\S+\(\S*\+0x[\da-f]+\) ?\[0x`, `on \S+ line \d+\b`, `with [\w.\["\]-]+,$`, `\d+: \w+ "[^"]*".* \{$`, `(?:>+ )?\d+ ?\| `, `Calls: `,
 	}},
 	{kind: lineEmpty, patterns: []string{ // tools
-		`npm (?:ERR!|error) +(?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |Exit status|Failed at the|This is probably not|Lifecycle script|\S+@\S+ \w+:|workspace |location |path |command |$)|npm ERR!$|npm error$`,
-		`npm (?:ERR!|error) (?:notarget (?:In most|a package)|(?:enoent|network|rofs|nospc)(?: (?:This is|In most|and have|'proxy'|Often|that don't|There is)|$)|To see a list|If you were|authentication token|that means|Error: command failed|  |notsup (?:Required|Actual):|npm-shrinkwrap\.json with|later to generate|node_modules/|While resolving|Found: |Could not resolve dependency:|Fix the upstream|this command with|to accept an incorrect|See /)`,
+		`npm (?:ERR!|error) +(?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |Exit status|Failed at the|This is probably not|Lifecycle script|\S+@\S+ \w+:|workspace |location |path |command |$)|npm ERR!$|npm error$`, `npm (?:ERR!|error) (?:notarget (?:In most|a package)|(?:enoent|network|rofs|nospc)(?: (?:This is|In most|and have|'proxy'|Often|that don't|There is)|$)|To see a list|If you were|authentication token|that means|Error: command failed|  |notsup (?:Required|Actual):|npm-shrinkwrap\.json with|later to generate|node_modules/|While resolving|Found: |Could not resolve dependency:|Fix the upstream|this command with|to accept an incorrect|See /)`,
 		`DbError \{ severity`, `status code: \d+, request id: `, `Error: P\d{4}$`, `Error: (?:Could not create the Java Virtual Machine|A fatal exception has occurred\. Program will exit)\.$`, // Prisma, Java
-		`note: run with .RUST_BACKTRACE`, `thread '.*' panicked at [^']*:$`, `Execution halted`,
-		`make(?:\[\d+\])?: \*\*\* .*Error \d+`, `Tasks: TOP => `, `(?:rake|rails) aborted!`, `BUILD FAILED in `, `BUILD FAILURE$`, `FAILURE: Build failed with an exception`, `\* (?:Try|Where|What went wrong):$`, `\[ERROR\](?: (?:-> )?\[Help \d+\].*)?$`, `\[ERROR\]   mvn `,
+		`note: run with .RUST_BACKTRACE`, `thread '.*' panicked at [^']*:$`, `Execution halted`, `make(?:\[\d+\])?: \*\*\* .*Error \d+`, `Tasks: TOP => `, `(?:rake|rails) aborted!`, `BUILD FAILED in `, `BUILD FAILURE$`, `FAILURE: Build failed with an exception`, `\* (?:Try|Where|What went wrong):$`, `\[ERROR\](?: (?:-> )?\[Help \d+\].*)?$`, `\[ERROR\]   mvn `,
 		`(?:DETAIL|HINT|CONTEXT|STATEMENT|LINE \d+): `, `(?:ROLLBACK|BEGIN|COMMIT|(?:CREATE|ALTER|DROP) [A-Z]+)$`, `(?:pg_\w+: detail: )?(?:Command|Query) was: `, `SQLSTATE: \w{5}$`, // PostgreSQL
 		`Error Number:\d+,State:`, `ClientConnectionId:`, `# +failure +detail$`, `Line \|$`, `% Total +% Received|Dload +Upload|[<>] (?:[A-Z]+ /|HTTP/|[\w-]+: )|\* (?:upload|Connect|Trying|Closing|Mark|TLS|SSL|ALPN)`, // SQL Server, Newman, PowerShell, curl
 		`\.\. \S+ pid \d+: Test failure`, `Primary job +terminated normally`, `a non-zero exit code\.+ Per user-direction`, `\S+ detected that one or more processes exited`,
 		`NOTE: invoking MPI_ABORT`, `You may or may not see output`, `exactly when Open MPI kills`, `with errorcode \d`, `the job to be terminated\. The first process`, `Process name: \[\[`, `Exit code: +\d+$`, // nccl-tests, Open MPI
-		`BEGIN failed--compilation aborted`, `Compilation failed in require`, `(?:\S+ )?Build did NOT complete`, `Target \S+ failed to build`,
-		`PLAY RECAP `, `(?i:npm )?\[?(?i:notice)\b`, `Sentry is attempting to send `, `Waiting up to [\d.]+ seconds$`, `Press (?i:ctrl)[-+]`,
-		`warning [A-Z]\w+ `, `error Command failed with exit code \d`, `Build step .* marked build`, `Finished: [A-Z]+$`, `-> (?:Applied to|Resolved) `, `\[SQL: `,
+		`BEGIN failed--compilation aborted`, `Compilation failed in require`, `(?:\S+ )?Build did NOT complete`, `Target \S+ failed to build`, `PLAY RECAP `, `(?i:npm )?\[?(?i:notice)\b`, `Sentry is attempting to send `, `Waiting up to [\d.]+ seconds$`, `Press (?i:ctrl)[-+]`, `warning [A-Z]\w+ `, `error Command failed with exit code \d`, `Build step .* marked build`, `Finished: [A-Z]+$`, `-> (?:Applied to|Resolved) `, `\[SQL: `,
 	}},
 	{kind: lineHint, patterns: []string{
 		`\S*[/\\]\S*$`, // a path or URL alone
 		`hint: |wget: note: |[*•] If you |The (?:error|offending line) appears to be`, // git, BusyBox, kubectl, Ansible
-		`Complete log: |(?:Output|Log|Report): +/|N: `,
-		`[^\w./]*(?:(?:info|note|ERROR)\b\W*)?(?i:for (?:more|further|full) |to (?:see|get) (?:the )?(?:full|more) )`,
+		`Complete log: |(?:Output|Log|Report): +/|N: `, `[^\w./]*(?:(?:info|note|ERROR)\b\W*)?(?i:for (?:more|further|full) |to (?:see|get) (?:the )?(?:full|more) )`,
 		// A colon before a flag or word, or after a path, belongs to an error, such as "read /data/x: …" of Go.
-		`[^\w./]*(?:(?:info|note|[A-Z]*ERROR)\b\W*)?(?i:re-?run|run|try|see|use|visit|get more help|learn more|read|please)(?i: .*https?://|(?: [^:]*)? --?[a-z]| [^:]*(?:\b(?:more|documentation|issues?)\b|/[^\s:]+/[^\s:]*(?:\s|$)))`,
-		`Tip: `, `Type .* for (?:usage|help|a list)`, `(?i)(?:\w+: )?(?:usage:|(?:see|run|try|use) .*--help)`, `\(Background on this error`, `is (?:there|the) .*\?$`, `(?i)\W*(?:\[ERROR\] )?please (?:refer|make sure|see|check|consult)\b`,
+		`[^\w./]*(?:(?:info|note|[A-Z]*ERROR)\b\W*)?(?i:re-?run|run|try|see|use|visit|get more help|learn more|read|please)(?i: .*https?://|(?: [^:]*)? --?[a-z]| [^:]*(?:\b(?:more|documentation|issues?)\b|/[^\s:]+/[^\s:]*(?:\s|$)))`, `Tip: `, `Type .* for (?:usage|help|a list)`, `(?i)(?:\w+: )?(?:usage:|(?:see|run|try|use) .*--help)`, `\(Background on this error`, `is (?:there|the) .*\?$`, `(?i)\W*(?:\[ERROR\] )?please (?:refer|make sure|see|check|consult)\b`,
 	}, phrases: []string{"client-go credential plugin", "to enable traceback see", "need some help", "learn more"}},
 	{kind: lineTally, patterns: []string{
 		`[^│]*│[^│]*│`, `[^|]*\|.*\|$`, `[*•] [\w-]+: \d+$`, // a row of a table, and a part of a count
 		`FAIL\t`, `ok +\t\S+\t`, `=+ (?:ERRORS|FAILURES|short test summary info|warnings summary|.*\d (?:error|failed|passed).*) =+$`, `!+ (?:Interrupted: |stopping after ).* !+$`, `\d+ tests?, \d+ passed`, `(?:Tests|Test Suites|Snapshots|Time): +\S`, `\d+ examples?, \d+ failures?`, `Finished in \d`, `[\w ]+ Count: \d+$`, `[^.]+(?:\.[\w]+)*: ?\.{4,} ?[\d.]+$`, `➤ YN0000: `, // Go, pytest, Robot Framework, Jest, RSpec, Prisma, Artillery, Yarn
-		`\d+ document\(s\) restored successfully`, `\d+ renew failure`, `\W*(?i:(?:failed |total )?(?:attempts?|tries|retries)(?: so far)?\W+\d+)\W*$`,
-		`\W*\d+ (?:failed|passed|errors?|warnings?)\b.*\b\d+ (?:failed|passed|errors?|warnings?|skipped)`,
-		`(?i:INFO: elapsed time|transferred|checks|errors|elapsed time|total(?: time| size is)?|sent \d+ bytes|deleted)\b.*\d`,
+		`\d+ document\(s\) restored successfully`, `\d+ renew failure`, `\W*(?i:(?:failed |total )?(?:attempts?|tries|retries)(?: so far)?\W+\d+)\W*$`, `\W*\d+ (?:failed|passed|errors?|warnings?)\b.*\b\d+ (?:failed|passed|errors?|warnings?|skipped)`, `(?i:INFO: elapsed time|transferred|checks|errors|elapsed time|total(?: time| size is)?|sent \d+ bytes|deleted)\b.*\d`,
 	}, phrases: []string{"errors ignored on restore", " unreachable=", " pass="}}, // pg_restore, Ansible, dbt
 	{kind: lineVague, patterns: []string{
-		`\S+: (?:line )?\d+: \[\[?: `, `Failed: \S*/\S+$`, `(?i:(?:error: )*(?:aborting\b|timed out waiting for the condition\W*$|context (?:deadline exceeded|canceled)$))`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`, `.*\[Server\] Aborting$`, `ERROR \S+\.py$`, `(?:[A-Z]+ +)?\w+ cannot (?:proceed|continue)(?:[.!]|\. Exiting.*)?$`,
-		`(?:\[\w+\] )?[\w ]+ (?:contains|has|had|with) (?:\d+ )?(?:errors?|failures?)(?:, aborting)?\W*$`, `error: could not compile `, `Error: [A-Z][a-z]+(?:[A-Z][a-z]+)+$`, `\[ERROR\] The build could not read \d+ project`, `ERROR: Could not build wheels for `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure|Child returned)`,
-		`Could not create service of type `, `rsync error: .* \(code \d+\) at `, `> Could not resolve all `, `Execution failed for task '`, `A problem occurred \w+ing `,
-		`[\w.:]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`, `bundler: failed to load command`, `[A-Z]\w+ (?:Error|Exception)$`, `FAILURES!$`, `.*\| FAIL \|$`,
+		`\S+: (?:line )?\d+: \[\[?: `, `Failed: \S*/\S+$`, `(?i:(?:error: )*(?:aborting\b|timed out waiting for the condition\W*$|context (?:deadline exceeded|canceled)$))`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`, `.*\[Server\] Aborting$`, `ERROR \S+\.py$`, `[^:]*\b(?:can ?not|can't|could not|unable to) (?:proceed|continue|go on)\b[^:]*$`,
+		`[\w\[\] -]+ (?:contain|ha[sd]|with|encounter)\w* (?:(?:\d+|some|one|or|more) )*(?:error|failure)s?\b[^:]*$`, `[^:]*\b(?:these|previous|earlier) (?:error|failure|problem)s?\b[^:]*$`, `error: could not compile `, `Error: [A-Z][a-z]+(?:[A-Z][a-z]+)+$`, `\[ERROR\] The build could not read \d+ project`, `ERROR: Could not build wheels for `, `Error: LinkageError occurred while loading main class`, `tar: (?:Error is not recoverable|Exiting with failure|Child returned)`, `Could not create service of type `, `rsync error: .* \(code \d+\) at `, `> Could not resolve all `, `Execution failed for task '`, `A problem occurred \w+ing `, `[\w.:]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`, `bundler: failed to load command`, `[A-Z]\w+ (?:Error|Exception)$`, `FAILURES!$`, `.*\| FAIL \|$`,
 	}, phrases: []string{
 		"adminclient thread has exited", "java gateway process exited", "exiting due to an error", "see above", "see previous", "error messages above", "look above for", "see stack trace", "for the root cause", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by", "migrations canceled", "job did not complete successfully", "final block not properly padded", "refusing to execute subprocess", "resolutionimpossible",
 	}},
@@ -125,11 +99,14 @@ func compiled(rules []lineRule) []lineRule {
 	return rules
 }
 
+// levels matches the names of levels, as most loggers write them.
+const levels = `(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR?)?|FATAL|CRIT(?:ICAL)?|SEVERE|PANIC)`
+
 var (
 	// level matches the level of a message.
-	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERRO|FATAL|CRITICAL|SEVERE|PANIC)\b`)
+	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?` + levels + `\b`)
 	// alarm matches lines that report an error, and the elements of a list of errors.
-	alarm = lazyregexp.New(`^[*•] |^server closed the connection |^(?:\w+\.)*(?:errors?|exceptions?)\.\w+: \S|^(?:curl|wget|sed|awk|grep|xargs|jq|[bd]?ash|sh|cat|cp|mv|ln|mkdir|touch|ls|nc|ping|g?unzip|gzip|base64|ld|g?cc): \S|[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |^\S+\.rb:\d+:in \S+ .+ \([\w:]+\)$|^● |^E: |^You must |^code: \d+, message: |^remote: (?:GitLab: |You |Invalid |Access |Write |Repository |Support for |The project |Not |Permission |HTTP )|Killed +\S|^push of \S+ rejected: |^\(error\) |^\(!\) |^(?:\[[^\]]*\] )?Error \w+ing\b`)
+	alarm = lazyregexp.New(`^[*•] |^server closed the connection |^(?:[a-z]\w*\.)+[A-Z]\w*: \S|^(?:curl|wget|sed|awk|grep|xargs|jq|[bd]?ash|sh|cat|cp|mv|ln|mkdir|touch|ls|nc|ping|g?unzip|gzip|base64|ld|g?cc): \S|[✘✖❌] +\S|^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |^\S+\.rb:\d+:in \S+ .+ \([\w:]+\)$|^● |^E: |^You must |^(?:\w+: \S+, )*(?i:message|reason|cause|details?): \S|^remote: (?:GitLab: |You |Invalid |Access |Write |Repository |Support for |The project |Not |Permission |HTTP )|Killed +\S|^push of \S+ rejected: |^\(error\) |^\(!\) |^(?:\[[^\]]*\] )?Error \w+ing\b`)
 	// connected matches the end of a series of attempts.
 	connected = lazyregexp.New(`^(?i:re)?(?i:connected)\b`)
 	// errorWord matches the name of an error before its text, and errorWords are the words that it contains.
@@ -191,15 +168,17 @@ func newLogLine(raw string) *logLine {
 		text, severity, line.indented = written(raw)
 		line.text = strings.TrimLeft(strings.TrimSpace(text), ": ")
 	}
-	line.text = strings.Replace(unserved.ReplaceAllString(answered.ReplaceAllString(line.text, "request failed with status $4: $2 $1$3"), "$1$2"), "Forbidden: Forbidden", "403 Forbidden", 1)
-	line.text = badResponse.ReplaceAllString(childOutput.ReplaceAllString(line.text, "$1$2"), "$1")
-	line.text = relayed.ReplaceAllString(clientError.ReplaceAllString(failedSQL.ReplaceAllString(rejectedPush.ReplaceAllString(line.text, "push of $1 rejected: $2"), ""), "$1 $2: $3"), "$1")
+	for _, r := range rewrites {
+		line.text = r.pattern.ReplaceAllString(line.text, r.text)
+	}
 	if value := quotedPair.Group(line.text); value != "" {
 		line.text = value
 		line.kind = lineAlarm
 		return line
 	}
 	switch line.kind = kindOf(line.text, slices.Contains(quietLevels, severity)); {
+	case line.kind == lineEmpty && slices.Contains(errorLevels, severity) && strings.HasSuffix(line.text, ":") && complaint.MatchString(line.text[len(level.FindString(line.text)):]):
+		line.kind = lineAlarm // It ends in the next line.
 	case (line.kind == linePlain || line.kind == lineAlarm) && slices.Contains(errorLevels, severity):
 		message := line.text[len(level.FindString(line.text)):]
 		line.kind, line.ranked = lineAlarm, !isRecord && kindOf(message, false) != lineAlarm
@@ -214,8 +193,8 @@ func newLogLine(raw string) *logLine {
 
 // written returns the text and the level of a line that is no record, and reports whether it is indented.
 func written(raw string) (text, severity string, indented bool) {
-	// A box around an error, as Terraform and PowerShell draw it; an object of Node.js.
-	text = strings.TrimPrefix(strings.TrimLeft(boxed.ReplaceAllString(raw, "| "), "╷╵│|"), "{ ")
+	// A box around an error, as Terraform draws it; an object of Node.js.
+	text = strings.TrimPrefix(strings.TrimLeft(raw, "╷╵│|"), "{ ")
 	inBox := len(text) < len(raw)
 	text, severity = unstamped(text)
 	return text, severity, strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "  ") || strings.HasPrefix(text, " ") && !inBox
@@ -249,37 +228,39 @@ func kindOf(text string, quiet bool) lineKind {
 
 var (
 	// stamp matches a time at the beginning of a line, the container whose line Compose passes on, or the rank of a process of mpirun.
-	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[\d{4}-\d\d-\d\d, [^\]]*\] |\(node:\d+\) (?:UnhandledPromiseRejectionWarning: )?|\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\](?:\[[\w.-]+\])?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? (?:[A-Z]{3,4} \d{4} |\d{4}(?:\[[\d,]+\])?<\w+>:)?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*|\[[a-z]+\d+\]: ?|\S+:\d+:\d+ \[\d+\] (?:\S+\.\w+:\d+ )?)|^[a-z][\w.-]* +\| `)
-	// logger matches what loggers of Java, Ruby, Python and Chrome write between the time and the message.
-	logger = lazyregexp.New(`^\s*(?:[\w ]+:)?([A-Z]+)(?:: \w+\.py:\d+ - |\s+(?:(?:\d+ --- )?(?:\[[^\]]*\]\s+){1,2}[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) )|^\[(?:\d+:\d+:)?\d{4}/\d{6}\.\d+:([A-Z]+):\S+\] |^([A-Z]+) \d\d-\d\d \d\d:\d\d:\d\d \[?\S+\.py:\d+\] |^([A-Z]+) [\w.$]+\(\w+\):\d+ - |^\[([A-Z]+) *\]\[[\w.]+ *\] ?|^([A-Z]+) +\| |^([A-Z]+)/[\w-]+\] |^[\w.-]+/([A-Z]+)/[\w.]+: |^\[([A-Z]+) *\] std(?:err|out) |^([A-Z]{4,}):[a-z_][\w.]*:|^\{\S+\.py:\d+\} ([A-Z]+) - |^\d{2,} (ERROR|WARN|INFO|FATAL) +|^ ?([A-Z]{4,5}) [a-z]+(?:(?:::\w+)+|(?:_[a-z]+){2,}): `)
-	// prelude matches a level, names in brackets and places in code before a message, and levelIn the level in it.
-	prelude = lazyregexp.New(`^\s*(?:(?:\[(?:[^\]\s]*[\d.:/][^\]\s]*|main|[A-Z]{4,})\]|[A-Z]{4,}|[a-z]\w*(?:\.\w+){2,}|\S+\.(?:go|py|java|rb|js|ts|rs|cc?|cpp|php):\d+\]?)[\s:-]+){2,}`)
-	levelIn = lazyregexp.New(`\b(DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b`)
-	// boxed matches the side of a box of PowerShell.
-	boxed = lazyregexp.New(`^ {4,}\| `)
-	// klog matches the level and the date of a line of klog, and glog the level and the place of a line of TensorFlow.
+	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\(node:\d+\) (?:UnhandledPromiseRejectionWarning: )?|\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d(?:T|,? )\d\d:\d\d:\d\d[^\s\]]*(?: [A-Z]{3,4}\])?\]?(?:\[[a-z][\w.-]*\])?\s?(?:\d+: )?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? (?:[A-Z]{3,4} \d{4} |\d{4}(?:\[[\d,]+\])?<\w+>:)?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?: - |  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[[a-z]*\d+(?:,\d+)?\](?:<\w+>)?:\s*|\S+:\d+:\d+ \[\d+\] (?:\S+\.\w+:\d+ )?)|^[a-z][\w.-]* +\| `)
+	// token matches one of the things that loggers write before a message: a level, something in brackets, a place in code, or a name with dots
+	// before a mark; beforeLevel matches a number or a time, which they write before the level, and levelIn the level in a token.
+	token       = lazyregexp.New(`^\s*(?:(?:[A-Z]\w*(?: \w+)?:|[A-Z]{4,} )?` + levels + `\b\]?|\[[\w $.,:/#@+-]{0,60}\]|\{[^{}\s]+\}|[\w./$-]+\.[a-z]{1,4}(?::|\()\d+\)?\]?|\w[\w$]*(?:\.[\w$*\[\]]+)+(?:\(\w+\))?(?::\d+)?(?::|\s+[-:|]+)(?:\s|$)|[a-z]\w*(?:::|_\w+_)[\w:]*:\s|:[\w.]+:|/[\w.-]+[\]:]|std\w+\b|\d\d[-/]\d\d \d\d:\d\d:\d\d\S*|\d+ ---)(?:\s*[:|-]+\s+|\s+)?`)
+	beforeLevel = lazyregexp.New(`^\[?(?:\d[\d:/.-]*[:\s]+)+`)
+	levelIn     = lazyregexp.New(`\b` + levels + `\b`)
+	// klog matches the level and the date of a line of klog, and glog the level of a line of TensorFlow, etcd or Rook.
 	klog = lazyregexp.New(`^([IWEF])\d{4} `)
-	glog = lazyregexp.New(`^([IWEF]) \S+\.(?:cc|cpp|cu|h):\d+\] `)
+	glog = lazyregexp.New(`^([A-Z]) (?:\S+:\d+\]|\|) `)
 	// quotedPair matches the message in an object of JSON in several lines, or in a page of HTML.
 	quotedPair = lazyregexp.New(`^"(?:msg|message|error|reason|detail|error_description|errorMessage)" ?: ?"([^"].*)",?$|<(?:title|h1)>([45]\d\d [^<]+)<`)
-	// childOutput matches the output of a command that failed, with what reports it, badResponse a response as clients of Rancher and
-	// Longhorn write it, failedSQL what Liquibase and PyMongo write after an error and Helm in one, and rejectedPush what git writes about a branch.
-	childOutput = lazyregexp.New(`^.*\bexit (?:status|code) \d+:? "(\w.*?)(?:\\n|\s)*"$|^.*The promise rejected with the reason "(.*)"\.\].*`)
-	badResponse = lazyregexp.New(`Bad response statusCode \[\d+\]\. Status \[[^\]]*\]\. Body: \[.*?message=(.*)\] from \[\S*\]`)
-	failedSQL   = lazyregexp.New(` \[Failed SQL: .*$|, full error: \{.*$| for this kubernetes version and it is therefore unable .*error from kubernetes: unable to recognize \\?"[^"]*"`)
-	// answered matches a response as urllib3 logs it, with an error of the server.
-	answered = lazyregexp.New(`^(?:[A-Z]+\s+)?(https?://[^\s"]+) "([A-Z]+) (\S+) HTTP/[\d.]+" (5\d\d)\b.*$`)
-	// unserved matches an error about a kind that the API server does not serve, without what was to be done with objects of that kind.
-	unserved = lazyregexp.New(`^(?:Error: ((?:UPGRADE|INSTALLATION) FAILED: ))?.*(no matches for kind \\?"[^"\\]+\\?" in version \\?"[^"\\]+\\?").*`)
-	// clientError matches an error of Elasticsearch's Python client, and relayed what pg_dump, Flyway and WAL-G write before an error, with its level.
-	clientError  = lazyregexp.New(`^[\w.]*(?:Error|Exception): \w+\((\d{3}), '(\w+)', ['"](.*?)['"](?:, .*)?\)$`)
-	relayed      = lazyregexp.New(`^(?:pg_\w+: (?:detail: )?Error message from server: |Message +: |((?:ERROR|FATAL|FATAL ERROR): )\d{4}[/-]\d\d[/-]\d\d \d\d:\d\d:\d\d[.\d]* )`)
-	rejectedPush = lazyregexp.New(`^! \[(?:remote )?rejected\] +(\S+) -> \S+ \((.*)\)$`)
 	// trailing matches a message with an error after it: in an object of Ruby, or in a field of hclog or klog.
 	trailing = lazyregexp.New(`^(.*?):? (?:\{:\w+=>.*:message=>|err(?:or)?=)("(?:[^"\\]|\\.)*")`)
 	// field matches the message, the error and the level of a line in the format logfmt.
 	field = lazyregexp.New(`\b(msg|message|error|err|level)"?=("(?:[^"\\]|\\.)*"|\S+)`)
 )
+
+// rewrites put the error of a line in the place of what programs write around it.
+var rewrites = []struct {
+	pattern *lazyregexp.Regexp
+	text    string
+}{
+	{lazyregexp.New(`^(?:[A-Z]+\s+)?(https?://[^\s"]+) "([A-Z]+) (\S+) HTTP/[\d.]+" (5\d\d)\b.*$`), "request failed with status $4: $2 $1$3"},        // urllib3
+	{lazyregexp.New(`^(?:Error: ((?:UPGRADE|INSTALLATION) FAILED: ))?.*(no matches for kind \\?"[^"\\]+\\?" in version \\?"[^"\\]+\\?").*`), "$1$2"}, // of a kind that the API server does not serve, without what was to be done with objects of it
+	{lazyregexp.New(`Forbidden: Forbidden`), "403 Forbidden"},
+	{lazyregexp.New(`^.*\bexit (?:status|code) \d+:? "(\w.*?)(?:\\n|\s)*"$|^.*The promise rejected with the reason "(.*)"\.\].*`), "$1$2"},                                         // the output of a command
+	{lazyregexp.New(`Bad response statusCode \[\d+\]\. Status \[[^\]]*\]\. Body: \[.*?message=(.*)\] from \[\S*\]`), "$1"},                                                         // Rancher, Longhorn
+	{lazyregexp.New(`^((?:[\w.]+: )?(?:\w+\.)*[A-Z]\w+)\(['"]([^\\]+?)(?:\\n.*)?['"],?\)$`), "$1: $2"},                                                                             // an exception of Python as print shows it
+	{lazyregexp.New(`^! \[(?:remote )?rejected\] +(\S+) -> \S+ \((.*)\)$`), "push of $1 rejected: $2"},                                                                             // git
+	{lazyregexp.New(` \[Failed SQL: .*$|, full error: \{.*$| for this kubernetes version and it is therefore unable .*error from kubernetes: unable to recognize \\?"[^"]*"`), ""}, // Liquibase, PyMongo, Helm
+	{lazyregexp.New(`^[\w.]*(?:Error|Exception): \w+\((\d{3}), '(\w+)', ['"](.*?)['"](?:, .*)?\)$`), "$1 $2: $3"},                                                                  // Elasticsearch's Python client
+	{lazyregexp.New(`^(?:pg_\w+: (?:detail: )?Error message from server: |Message +: |((?:ERROR|FATAL|FATAL ERROR): )\d{4}[/-]\d\d[/-]\d\d \d\d:\d\d:\d\d[.\d]* )`), "$1"},         // pg_dump, Flyway, WAL-G
+}
 
 // bunyanLevels are the levels of Bunyan and Pino, which are numbers.
 var bunyanLevels = map[float64]string{10: "TRACE", 20: "DEBUG", 30: "INFO", 40: "WARN", 50: "ERROR", 60: "FATAL"}
@@ -296,132 +277,25 @@ func unstamped(line string) (text, severity string) {
 	if m := glog.FindStringSubmatch(text); m != nil {
 		return text[len(m[0]):], klogLevels[m[1]]
 	}
-	if before := prelude.FindString(text); begin != "" && levelIn.MatchString(before) {
-		return text[len(before):], levelIn.Group(before)
-	}
-	if before := logger.FindString(text); before != "" {
-		severity = logger.Group(text)
-		return text[len(before):], cmp.Or(klogLevels[severity], severity)
+	if rest, named := unlogged(text); named != "" {
+		return rest, named
 	}
 	return text, cmp.Or(klogLevels[klog.Group(begin)], level.Group(strings.TrimSpace(text)))
 }
 
-// structured returns the message of a structured line with its error, and its level; is reports whether it has a message.
-func structured(line string) (text, severity string, is bool) {
-	parts := map[string]string{}
-	if strings.HasPrefix(line, "{") {
-		var fields map[string]any
-		if json.Unmarshal([]byte(line), &fields) == nil {
-			parts = partsOf(fields)
+// unlogged returns the message that follows the tokens of a logger, and its level; "" if there is no level with another token.
+func unlogged(text string) (message, severity string) {
+	others := len(beforeLevel.FindString(text))
+	message = text[others:]
+	for before := token.FindString(message); before != "" && (severity != "" || !bareName.MatchString(strings.TrimSpace(before))); before = token.FindString(message) {
+		named := levelIn.Group(before)
+		if named == "" || severity != "" || !strings.HasPrefix(strings.TrimLeft(before, " ["), named) {
+			others++
 		}
-	} else if at := strings.Index(line, "{\""); at > 0 && json.Valid([]byte(line[at:])) {
-		text, severity, is = structured(line[at:]) // the fields after a message, of zap and Ansible
-		before, named := unstamped(line[:at])
-		text = wording.Join(": ", strings.TrimRight(before, " \t:=>!"), text)
-		return strings.Join(strings.Fields(text), " "), cmp.Or(named, severity), is
-	} else if strings.Contains(line, "level=") || strings.Contains(line, `"msg"=`) {
-		for _, m := range field.FindAllStringSubmatch(line, -1) {
-			parts[m[1]] = unquoted(m[2])
-		}
-	} else if m := trailing.FindStringSubmatch(line); m != nil {
-		text, severity = unstamped(m[1])
-		return wording.Join(": ", strings.Trim(text, `"`), telltale(unquoted(m[2]))), severity, true
+		severity, message = cmp.Or(severity, named), message[len(before):]
 	}
-	failure := innermost(cmp.Or(parts["error"], parts["err"]))
-	if severity = cmp.Or(parts["level"], parts["severity"]); severity == "" && (failure != "" || parts["status"] == "error") { // The latter is of JSend.
-		severity = errorLevels[0]
-	}
-	message := cmp.Or(parts["msg"], parts["message"])
-	if message == "non-zero return code" { // of a command that Ansible ran
-		message = cmp.Or(parts["stderr"], parts["stdout"], message)
-	}
-	message, severity = ofOther(message, severity)
-	if text = wording.Join(": ", telltale(message), failure); text != "" && !strings.Contains(text, parts["code of HTTP"]) {
-		text = parts["code of HTTP"] + " " + text
-	}
-	return strings.Join(strings.Fields(text), " "), severity, text != ""
-}
-
-// ofOther returns the line of another program that a message repeats, and the level of that line, whatever the level of the message;
-// otherwise the message and its level.
-func ofOther(message, severity string) (text, itsLevel string) {
-	if output, is := strings.CutPrefix(message, "stderr=["); is {
-		message, severity = output, ""
-	}
-	if plain, own := unstamped(message); own != "" && len(plain) < len(message) && !strings.Contains(message, "\n") {
-		return plain, own
+	if others == 0 || message == "" {
+		return text, ""
 	}
 	return message, severity
-}
-
-func unquoted(text string) string {
-	if plain, err := strconv.Unquote(text); err == nil {
-		return plain
-	}
-	return text
-}
-
-// telltale returns the line of a message that may say why the program failed, or the message if it has none or one line.
-func telltale(message string) string {
-	if !strings.Contains(strings.TrimSpace(message), "\n") {
-		return message
-	}
-	return cmp.Or(LastLine(strings.Split(message, "\n")), message)
-}
-
-// innermost returns the first line of an error that reports one: what wraps it follows.
-func innermost(message string) string {
-	for line := range strings.Lines(strings.TrimSpace(message)) {
-		if line = strings.TrimSpace(line); line == strings.TrimSpace(message) {
-			continue
-		}
-		if l := readLine(line); l.kind == lineAlarm {
-			return l.text
-		}
-	}
-	return telltale(message)
-}
-
-// fieldNames are other names of fields, as in the Elastic Common Schema.
-var fieldNames = map[string]string{"log.level": "level", "levelname": "level", "lvl": "level", "error.message": "error", "exception.message": "error"}
-
-// nested are the fields whose value may be an object with a message, and the fields that such a message stands for.
-var nested = map[string]string{"err": "err", "error": "error", "data": "message"}
-
-// partsOf returns the texts in an object of JSON. A record in it with a message and a level is from another program, and has its
-// own; an error may be an object, too.
-func partsOf(fields map[string]any) map[string]string {
-	parts, inner := map[string]string{}, map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(fields)) { // "message" comes after "@message", and wins.
-		switch value := fields[name].(type) {
-		case string:
-			name = strings.TrimLeft(name, "@")
-			parts[cmp.Or(fieldNames[name], name)] = value
-		case float64:
-			if name == "level" {
-				parts[name] = bunyanLevels[value]
-			} else if isStatus(name, value) && parts["level"]+parts["severity"] == "" && fields["method"] == nil {
-				parts["level"], parts["code of HTTP"] = errorLevels[0], strconv.Itoa(int(value))
-			}
-		case map[string]any:
-			if causes, is := value["root_cause"].([]any); is && len(causes) > 0 { // Elasticsearch
-				value, _ = causes[0].(map[string]any)
-			}
-			record := partsOf(value)
-			message, level := cmp.Or(record["msg"], record["message"], wording.Join(": ", record["type"], record["reason"])), cmp.Or(record["level"], record["severity"], record["error_severity"])
-			switch {
-			case message != "" && level != "":
-				inner = map[string]string{"msg": message, "level": level}
-			case message != "" && nested[name] != "":
-				parts[nested[name]] = message
-			}
-		}
-	}
-	maps.Copy(parts, inner)
-	return parts
-}
-
-// isStatus reports whether a field is the status of an error of HTTP.
-func isStatus(name string, value float64) bool {
-	return (strings.HasSuffix(strings.ToLower(name), "code") || name == "status") && value >= 400 && value < 600
 }

@@ -273,6 +273,7 @@ var accessErrors = []errorRow{
 	{
 		kind: ErrorAuthentication, brief: "login failed",
 		yieldsTo: []ErrorKind{ErrorForbidden, ErrorModelMissing},
+		leads:    []ErrorKind{ErrorServerRules}, // A client of PostgreSQL then tries it without TLS.
 		patterns: []errorPattern{
 			{"authentication failed", lazyregexp.New(`(?i)(password authentication failed for user (?:\\*"[^"\\]+\\*"|\w[\w.-]*))|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.|(?-i:((?:\w+: )?[Aa]uthentication failed: password is incorrect)|((?:Peer|Ident|LDAP|PAM|GSSAPI) authentication failed for user \\*"[^"\\]+\\*")|\b535\b.*(authentication failed))`), nil},
 			{"aadsts|login failed for user '|ncorrect username or password|invalid username/password|noauth authentication required|login was refused using authentication mechanism | requires authentication|server failed to authenticate the request|access refused|code = unauthenticated|access key id you provided does not exist in our records|wrong password or no key found|client to provide credentials|incorrect api key provided|login incorrect|wrongpass|could not read |request signature we calculated does not match the signature you provided", lazyregexp.New(`AADSTS\d+: ([^.]+)|(Login failed for user '[^']*')|([Ii]ncorrect username or password)|ORA-01017: (invalid username/password)|\bNOAUTH Authentication required\b|(Login was refused using authentication mechanism \w+)|(command \w+ requires authentication)|(Server failed to authenticate the request)|\*\*\* (Access refused)|\bcode = Unauthenticated\b(?: desc = (\w+ [^"]+))?|(The (?:AWS )?Access Key Id you provided does not exist in our records)|(wrong password or no key found)|(client to provide credentials)|(Incorrect API key provided)|(?i:\b(login incorrect)\b)|\bWRONGPASS\b|(could not read (?:Username|Password) for '[^']+')|((?i:the )?request signature we calculated does not match the signature you provided)`), nil},
@@ -288,7 +289,7 @@ var accessErrors = []errorRow{
 		},
 		read:     readUnauthorized,
 		subject:  lazyregexp.New(`https?://([^\s/?#"'\])]+)`),
-		answer:   lazyregexp.New(`^\W*"message"\s*:\s*"([^"\\]+)"`),
+		answer:   lazyregexp.New(`(?:^\W*|\{.*)"message"\s*:\s*"([^"\\]+)"`),
 		describe: authenticationText,
 		advise:   authenticationAdvice,
 	},

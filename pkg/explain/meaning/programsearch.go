@@ -53,13 +53,6 @@ func LineOfError(code int32, lines []string) int {
 	return at
 }
 
-// withoutTLS matches the second attempt of a client of PostgreSQL (sslmode=prefer), after its password was refused with TLS.
-var withoutTLS = lazyregexp.New(`no pg_hba\.conf entry .*(?:no encryption|SSL off)`)
-
-func isSecondAttempt(all []string, at int) bool {
-	return at > 0 && withoutTLS.MatchString(all[at]) && strings.Contains(all[at-1], "password authentication failed")
-}
-
 // locate returns the last error with a known meaning, and the position of its line. It prefers an earlier error to one that
 // usually follows from another.
 func locate(code int32, all []string) (*KnownError, int) {
@@ -68,9 +61,6 @@ func locate(code int32, all []string) (*KnownError, int) {
 	lateAt, after := -1, 0
 	for at := len(all) - 1; at >= max(0, len(all)-maxErrorLines); at-- {
 		line := strings.TrimRight(all[at], " \t\r")
-		if isSecondAttempt(all, at) {
-			continue
-		}
 		known := knownIn(code, line)
 		switch {
 		case known == nil, follows(all, at), known.row().casual && (after >= maxCasualLines || isAlternative(all, at)):
@@ -80,11 +70,11 @@ func locate(code int32, all []string) (*KnownError, int) {
 			if whole := knownInText(code, linesOf(all).words(at)); known.Subject == "" && whole != nil && whole.Kind == known.Kind {
 				known = whole
 			}
-			known.addAnswer(all[at+1:])
+			known.addAnswer(all[at:])
 			known.addAccess(all)
 			return known, at
 		case late == nil || late.Kind != known.Kind:
-			known.addAnswer(all[at+1:])
+			known.addAnswer(all[at:])
 			late, lateAt = known, at
 		}
 		switch {
@@ -150,7 +140,7 @@ func errorOf(code int32, line string) *KnownError {
 	if strings.HasPrefix(line, "warning ") { // Yarn goes on.
 		return nil
 	}
-	if strings.HasPrefix(line, "{") {
+	if strings.Contains(line, `{"`) {
 		if text, _, is := structured(line); is {
 			if known := knownInText(code, text); known != nil {
 				return known
@@ -190,12 +180,12 @@ func isAlternative(lines []string, at int) bool {
 	return at+1 < len(lines) && element.MatchString(lines[at]) && element.MatchString(lines[at+1])
 }
 
-// addAnswer puts the words of the server, if it finds them in the lines after the error, before its subject.
+// addAnswer puts the words of the server, if it finds them in the line of the error or those after it, before its subject.
 func (e *KnownError) addAnswer(after []string) {
 	if e.row().answer == nil {
 		return
 	}
-	for _, line := range after[:min(len(after), maxAnswerLines)] {
+	for _, line := range after[:min(len(after), 1+maxAnswerLines)] {
 		if words := e.row().answer.Group(line); words != "" {
 			if e.Subject != "" {
 				words = fmt.Sprintf("%s (%s)", strings.TrimRight(words, "."), e.Subject)
