@@ -40,7 +40,6 @@ const SegmentationFault = 139
 
 // codeMeanings explain the exit codes that result from shells, runtimes and signals.
 var codeMeanings = map[int32]string{
-	125:               "the container runtime failed to run the command",
 	126:               "the command was found but could not be executed: missing permission or wrong format",
 	127:               "the command was not found in the image",
 	130:               "it was interrupted",

@@ -20,7 +20,6 @@ func TestExitCodesAreDecoded(t *testing.T) {
 		{1, "Error", "", ""},
 		{2, "", "", ""},
 		{42, "Error", "", ""},
-		{125, "Error", "", "runtime failed"},
 		{126, "Error", "", "could not be executed"},
 		{127, "Error", "", "not found"},
 		{128, "Error", "", ""},

@@ -102,7 +102,7 @@ var demands = [][]demand{
 		needs(`built more than`, "a newer build of {images}"),
 		needs(`images? .*\bsize\b`, "a smaller image than {images}"),
 		needs(`allowed (?:repos|images) are \[([^\]]*)\]|specify one of the following: (.+)$|come from:? ((?:[\w*-]+\.)+[\w*/-]+)`, "a copy of {images} in a registry that it allows ({names})"),
-		needs(`\bregistr(?:y|ies)\b|\bimage repos?\b|\brepositor(?:y|ies)\b|\bimage \S+ for container \S+ has not been allowed|allowed sources`, "a copy of {images} in a registry that it allows"),
+		needs(`\bregistr(?:y|ies)\b|\bimage repos?\b|\brepositor(?:y|ies)\b|\bimage \S+ for container \S+ has not been allowed|allowed sources|\b(?:not|un)[ -]?trusted (?:image|repo|source)`, "a copy of {images} in a registry that it allows"),
 	},
 	{needs(`allowPrivilegeEscalation|privilege escalation`, "allowPrivilegeEscalation: false for {containers}")},
 	{forbids(`\bprivileged (?:containers?|mode|pods?)\b|\bis privileged\b|securityContext[./]privileged`, "privileged: true")},
