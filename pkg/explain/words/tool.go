@@ -285,8 +285,11 @@ func LeaveOutTTL(t *explain.Tool) string {
 	return "leave out ttlSecondsAfterFinished: " + who + "; to run it once for each change, make it a hook with a delete policy (Helm, Argo CD)"
 }
 
-// KeepRunning returns the advice to change the source of a Job that the tool creates suspended.
+// KeepRunning returns the advice to change the source of a Job that the tool creates suspended, or to find what suspends those of an operator.
 func KeepRunning(t *explain.Tool) string {
+	if t.Runs {
+		return fmt.Sprintf("find out what suspends it: %s, or a webhook, as that of Kueue suspends Jobs that name no queue (manageJobsWithoutQueueName: true); until then, the next Job of %s is suspended, too", sourceOf(t, ""), t.Name)
+	}
 	return fmt.Sprintf("take suspend: true out of %s, too: otherwise, %s creates the Job suspended again", sourceOf(t, ""), t.Name)
 }
 

@@ -89,6 +89,9 @@ func TestSuspendedJobOfAToolIsResumedInItsSourceToo(t *testing.T) {
 	job.Spec.Suspend, job.Status.Active = ptr.To(true), 0
 	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuspended, Status: "True"}}
 	explaintest.WantText(t, explaintest.Report(explaintest.InputOf(job)), "resume it", "take suspend: true out of the source of its Application, too")
+	operated := job.DeepCopy()
+	operated.Annotations, operated.Labels = nil, map[string]string{"ray.io/originated-from-crd": "RayJob", "ray.io/originated-from-cr-name": "train"}
+	explaintest.WantText(t, explaintest.Report(explaintest.InputOf(operated)), "RayJob train, or a webhook, as that of Kueue suspends Jobs that name no queue")
 	job.Status.Succeeded = 1 // It was not created suspended.
 	explaintest.WantWithout(t, explaintest.Report(explaintest.InputOf(job)), "take suspend: true")
 }
