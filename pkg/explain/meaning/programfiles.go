@@ -57,21 +57,20 @@ var fileErrors = []errorRow{
 		kind: ErrorPermission,
 		patterns: []errorPattern{
 			{"open stream", lazyregexp.New(`[("](/[^")\s]+)[")].*(?i:failed to open stream: permission denied)`), nil}, // PHP
-			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied: '([^']+)'|cannot \w+(?: \w+)* ['‘]([^'’]+)['’]: permission denied|(/[^\s:]+): connect: permission denied`), nil},
-			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|kind: permissiondenied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:)]+)['"’)]?: permission denied`), nil},
-			{"permission denied", lazyregexp.New(`(?i)\b(?:open|stat|lstat|read|chdir|mkdir|create|unlink|readlink) ([^\s:'"]+): permission denied`), nil},
-			{"permission denied", lazyregexp.New(`(?i)^(?:\S*/)?(?:tee|cp|mv|mkdir|touch|rm|ln|tar|install|rsync|\w*sh): (?:line )?(?:\d+: )?(?:cannot create )?([^\s:'"]*[./_-][^\s:'"]*|[^\s:'"]+_\w+): permission denied`), []int32{1, 2}},
+			{"permission denied", lazyregexp.New(`(?i)\bpermission denied[:,] (?:\w+ )?['"]([^'"]+)['"]|['"‘]([^'"’\s]+)['"’]\)?:? \(?(?:\(?13\)?:? )?permission denied(?:$|[^\w ]| [^f])|(/[^\s:]+): connect: permission denied|\b(?:open|l?stat|read\w*|chdir|mkdir|create|unlink) ([^\s:'"]+): permission denied|(?:^|[\s'"‘(=])([^\s'"’:(@]*[./_][^\s'"’:(@]*)['"’)]?:? \(?(?:\(?13\)?:? )?permission denied(?:$|[^\w ]| [^f])`), nil},
+			{"permission", lazyregexp.New(`(?i)\[errno 13\] permission denied|kind: permissiondenied|eacces: permission denied|\(13: permission denied\)`), nil},
 			{"accessdeniedexception: |access to the path '|should be fully accessible", lazyregexp.New(`\bAccessDeniedException: (/\S+)|Access to the path '([^']+)' is denied|should be fully accessible[^:/]*: (/[^\s'"]*[^\s'".])`), nil}, // Jenkins
 		},
-		subject: pathInLine,
-		brief:   "permission denied",
-		text:    "permission denied{ for %s|}",
-		advise:  accessAdvice,
+		yieldsTo: []ErrorKind{ErrorSSHLogin},
+		subject:  pathInLine,
+		brief:    "permission denied",
+		text:     "permission denied{ for %s|}",
+		advise:   accessAdvice,
 	},
 	{
 		kind:     ErrorOwnership,
 		casual:   true,
-		patterns: []errorPattern{{"not permitted", lazyregexp.New(`(?i)\b(?:changing (?:ownership|group) of|preserve ownership for) '([^']+)': operation not permitted|ch(?:own|grp):? ['"]?(/[^\s:'"]+)['"]?(?: failed)?: operation not permitted`), nil}},
+		patterns: []errorPattern{{"not permitted", lazyregexp.New(`(?i)\b\w*(?:own|grp|group)\w*\b[^'"/]*[ '"](/?[^\s:'"]+)['"]?(?: failed)?: operation not permitted`), nil}},
 		brief:    "chown not permitted",
 		text:     "it is not permitted to change the owner of {%s|a file}",
 		advise:   ownershipAdvice,
@@ -81,7 +80,7 @@ var fileErrors = []errorRow{
 		patterns: []errorPattern{
 			{"open stream", lazyregexp.New(`[("](/[^")\s]+)[")].*(?i:failed to open stream: no such file)`), nil}, // PHP
 			{"the application '|nosuchfileexception: |could not |unable to access jarfile | exist|repo id must |can't |file or directory not found: | failed: no such file|failed to open snakefile: |found at expected path |modulespecifier | was not found", lazyregexp.New(`The application '([^']+)' does not exist|\bNoSuchFileException: (\S+)|Could not (?:find (?:file|a part of the path) '([^']+)'|open input file: (\S+))|Unable to access jarfile (\S+)|\b[tT]he (?:path "([^"]+)"|file (\S+)) (?:does not|doesn't) exist|Repo id must .*: '(/[^']+)'|can't (?:open file '([^']+)': \[Errno 2\]|cd to ([^\s:]+)(?:: No such file.*)?$)|file or directory not found: (\S+)|link_stat "([^"]+)" failed: No such file|Failed to open Snakefile: (\S+)|found at expected path (\S+)|moduleSpecifier \\*"([^"\\]+)|File (/\S+) was not found`), nil}, // .NET, Hugging Face takes a folder that does not exist for a name., pytest, dbt, k6
-			{"no such file", lazyregexp.New(`(?i:\[errno 2\] no such file or directory: '([^']+)'|enoent: no such file or directory, \w+ '([^']+)')|(?i:\b(?:open|stat|lstat|read|chdir) ([^\s:'"]+): no such file or directory|kind: notfound, message: "no such file|@ rb_sysopen - (.+) \(Errno::ENOENT\)|\bNo such file - \[?"?([^"\]\s]+))|(?i:(?:cannot|can't) \w+(?: \w+)* ['‘]([^'’]+)['’]: no such file)|(?i:(/\S+) \(no such file or directory\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: (?:cannot open: )?no such file or directory)`), nil},
+			{"no such file", lazyregexp.New(`(?i)\bno such file or directory[:,] (?:\w+ )?['"]([^'"]+)['"]|['"‘]([^'’"]+)['’"]\)?: (?:cannot open: )?no such file|\b(?:open|l?stat|read\w*|chdir) ([^\s:'"]+): no such file|(?:^|[\s'"‘(=])(/[^\s'"’:(]*|[^\s'"’:(]+/[^\s'"’:(]*|[^\s'"’:(]+\.[a-z]\w*)['"’)]?:? \(?(?:cannot open: )?no such file|kind: notfound, message: "no such file|@ rb_sysopen - (.+) \(Errno::ENOENT\)|\bno such file - \[?"?([^"\]\s]+)`), nil},
 		},
 		casual:   true,
 		yieldsTo: []ErrorKind{ErrorModuleMissing, ErrorNoGPU, ErrorOtherRoot},
