@@ -143,7 +143,7 @@ func (e *KnownError) cloudAdvice(c Container) string {
 		action = wording.Join(" on ", action, c.object)
 	}
 	switch {
-	case name == assumeRole:
+	case strings.HasSuffix(assumeRole, name):
 		return fmt.Sprintf("have the trust policy of the IAM role allow ServiceAccount %s of this namespace, and check its annotation eks.amazonaws.com/role-arn", c.account())
 	case name == impersonation:
 		return fmt.Sprintf("bind role iam.workloadIdentityUser on the Google service account to ServiceAccount %s (member PROJECT.svc.id.goog[%s/%s]), and check its annotation iam.gke.io/gcp-service-account", c.account(), c.Namespace, c.account())
