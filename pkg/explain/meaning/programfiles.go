@@ -57,7 +57,7 @@ var fileErrors = []errorRow{
 		kind: ErrorPermission,
 		patterns: []errorPattern{
 			{"open stream", lazyregexp.New(`[("](/[^")\s]+)[")].*(?i:failed to open stream: permission denied)`), nil}, // PHP
-			{"permission denied", lazyregexp.New(`(?i)\bpermission denied[:,] (?:\w+ )?['"]([^'"]+)['"]|['"‘]([^'"’\s]+)['"’]\)?:? \(?(?:\(?13\)?:? )?permission denied(?:$|[^\w ]| [^f])|(/[^\s:]+): connect: permission denied|\b(?:open|l?stat|read\w*|chdir|mkdir|create|unlink) ([^\s:'"]+): permission denied|(?:^|[\s'"‘(=])([^\s'"’:(@]*[./_][^\s'"’:(@]*)['"’)]?:? \(?(?:\(?13\)?:? )?permission denied(?:$|[^\w ]| [^f])`), nil},
+			{"permission denied", lazyregexp.New(`(?i)\bpermission denied[:,] (?:\w+ )?['"]([^'"]+)['"]|['"‘]([^'"’\s]+)['"’]\)?:? \(?(?:\(?13\)?:? )?permission denied(?:$|[^\w ]| [^f])|(/[^\s:]+): connect: permission denied|\b(?:open|l?stat|read\w*|chdir|mkdir|create|unlink) ([^\s:'"]+): permission denied|(?:^|[\s'"‘(=])([^\s'"’:(@]*[./_][^\s'"’:(@]*)['"’)]?(?::| \() ?(?:\(?13\)?:? )?permission denied(?:$|[^\w ]| [^f])`), nil},
 			{"permission", lazyregexp.New(`(?i)\[errno 13\] permission denied|kind: permissiondenied|eacces: permission denied|\(13: permission denied\)`), nil},
 			{"accessdeniedexception: |access to the path '|should be fully accessible", lazyregexp.New(`\bAccessDeniedException: (/\S+)|Access to the path '([^']+)' is denied|should be fully accessible[^:/]*: (/[^\s'"]*[^\s'".])`), nil}, // Jenkins
 		},

@@ -97,7 +97,7 @@ var stateErrors = []errorRow{
 			{"(404) when calling", lazyregexp.New(`An error occurred \(404\) when calling the HeadObject operation: (Key "[^"]+" does not exist)?`), nil},
 			{"://", lazyregexp.New(`(?:Path does not exist|No such file or directory): ((?:s3a?|gs|gcs|abfss?|wasbs?)://\S*\w)|\b((?:s3a?|gs|gcs|abfss?|wasbs?)://\S+) (?:bucket does not exist|not found$)`), nil},
 		},
-		yieldsTo: []ErrorKind{ErrorEarlierState, ErrorAuthentication},
+		yieldsTo: []ErrorKind{ErrorEarlierState, ErrorAuthentication, ErrorFileMissing},
 		read:     func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
 		describe: objectText,
 		advise:   objectAdvice,
@@ -192,6 +192,12 @@ func objectText(subject string) string {
 	return cmp.Or(subject, "what it uses does not exist")
 }
 
+// ofDatabase matches what a migration creates in a database, and namedThing any other object with its name.
+var (
+	ofDatabase = lazyregexp.New(`(?i)^(?:relation|table|column|type|function|schema|index|sequence|extension|view|unknown|no such|invalid|constraint|trigger|operator)\b`)
+	namedThing = lazyregexp.New(`^\w+ ["']([^"']+)["']`)
+)
+
 // objectAdvice says what creates the object that does not exist.
 func objectAdvice(e *KnownError, c Container) string {
 	kind, _, _ := strings.Cut(strings.ToLower(e.Subject), " ")
@@ -207,6 +213,9 @@ func objectAdvice(e *KnownError, c Container) string {
 	case kind == "database", kind == "role", kind == "user", strings.HasPrefix(e.Subject, "Unknown database"):
 		return fmt.Sprintf("create it on %s, or correct its name in container %s", cmp.Or(onlyServer(&c), "the database server"), c.Name)
 	}
+	if m := namedThing.FindStringSubmatch(e.Subject); m != nil && !ofDatabase.MatchString(e.Subject) {
+		return fmt.Sprintf("create %s before this Job, or correct its name: it comes from %s", m[0], c.sourceOf(m[1:]))
+	}
 	return fmt.Sprintf("run what creates it before this Job, such as a migration, or have container %s use the right database and schema", c.Name)
 }
 
@@ -215,10 +224,10 @@ var tooMany = lazyregexp.New(`^accepts (?:at most )?[01] arg\(s\), received \d+$
 
 // usageErrors are the messages of libraries that parse arguments.
 var usageErrors = []errorPattern{
-	{"flag", lazyregexp.New(`^(flag (?:provided but not defined|needs an argument): \S+)|^(?:(?i:error): )?(required flag\(s\) .+ not set)|(invalid argument .+ for \\*"[^"]+" flag)`), nil}, // Go, pflag
-	{"unknown", lazyregexp.New(`^(?:\S+: )?(?:(?i:error): )?([uU]nknown (?:shorthand )?(?:flag|command|option):? .+)`), nil},
-	{"error: |arg(s), ", lazyregexp.New(`^\S+(?: \S+)?:? (?:command )?error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)|^Error: (No such (?:command|option):? .+|Got unexpected extra argument.+|Invalid value for .+)|^Error: (Missing (?:(?:option|argument|parameter) '.+|application resource.*))|^(?:Error: )?((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)|^Error: (provide either [^.]+)|^error: (unexpected argument .+ found)`), nil}, // argparse, Click, Cobra, clap
-	{"no attempt", lazyregexp.New(`^(\S+:\d+ - no attempt)$`), nil}, // pg_isready
+	{"flag|option|argument|parameter|command", lazyregexp.New(`^(?:[a-z0-9_./-]+(?: [\w-]+)?: |[\w-]+ command )?(?i:<?error>?:? )?((?i:un(?:known|recogni[sz]ed|expected|supported)|in(?:valid|correct)|illegal|missing|no such|got unexpected|bad|too (?:many|few)|required|the following|flag provided|flag needs)(?: [\w/]+){0,3}? ?(?:flag|option|argument|parameter|(?:sub)?command|not defined)(?:s|\(s\))?\b.*)`), nil},
+	{"error: |arg(s), ", lazyregexp.New(`^\S+(?: \S+)?:? (?:command )?error: (argument \S+: .+)|^Error: (Invalid value for .+)|^Error: (Missing application resource.*)|^(?:Error: )?((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)|^Error: (provide either [^.]+)`), nil}, // argparse, Click, Cobra
+	{" flag", lazyregexp.New(`(invalid argument .+ for \\*"[^"]+" flag)`), nil},                                                                                        // pflag
+	{"no attempt", lazyregexp.New(`^(\S+:\d+ - no attempt)$`), nil},                                                                                                    // pg_isready
 	{"option", lazyregexp.New(`^\S+: (unrecognized option .+|bad option: .+|invalid option -- .+|option requires an argument .+)|^(Unrecognized VM option '.+)`), nil}, // getopt, Java
 }
 
