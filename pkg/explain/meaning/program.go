@@ -139,7 +139,7 @@ var startErrors = []errorRow{
 		patterns: []errorPattern{
 			{"executable file", lazyregexp.New("(?i)exec: \\\\*\"([^\"\\\\]+)\\\\*\": executable file not found|executable file `([^`]+)` not found|unable to find the specified executable file"), nil},
 			{"no such file", lazyregexp.New(`(?i)\bexec: \\*"([^"\\]+)\\*": (?:stat .+: )?no such file or directory|cannot run program "([^"]+)".*: error=2,`), nil},
-			{"command not found", lazyregexp.New(`(?i)([^\s:]+): command not found(?:: (\S+))?`), nil}, // zsh and Bundler name it at the end.
+			{"command not found", lazyregexp.New(`(?i)([^\s:]+): command not found(?:[^:]|$)|\bcommand not found: (\S+)`), nil},
 			{"not found|no such file", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:'"‘]+): (?:not found|no such file or directory)$`), shell},
 			{"bad interpreter", lazyregexp.New(`(?i)([^\s:]+): bad interpreter: no such file`), shell},
 			{"no such file", lazyregexp.New(`(?i)\[dumb-init\] ([^\s:]+): no such file|\[FATAL tini \(\d+\)\] exec ([^\s:/]+) failed: no such file`), nil},
@@ -148,11 +148,6 @@ var startErrors = []errorRow{
 			{"open", lazyregexp.New(`(?i)(?:sh|python[\d.]*|perl|ruby|php|node): (?:(?:line )?\d+: )?(?:can't|cannot) open (?:file )?['‘"]?([^\s'’":]+)['’"]?: (?:\[errno 2\] )?no such file`), []int32{2, 127}},
 		},
 		answer: lazyregexp.New(`^Executable: +(\S+)`), // of Open MPI
-		read: func(e *KnownError, line string) {
-			if _, name, is := strings.Cut(line, "ommand not found: "); is {
-				e.Subject, _, _ = strings.Cut(name, " ")
-			}
-		},
 		yieldsTo: []ErrorKind{ErrorAppArmorParser}, // It is a program of the node.
 		describe: notFoundText,
 		advise:   notFoundAdvice,

@@ -66,6 +66,9 @@ func readAccess(e *KnownError, line string) {
 		e.describeAccess(a)
 		return
 	}
+	if _, url, is := strings.Cut(e.Subject, " for url: "); is {
+		e.Subject = url
+	}
 	m := denied.FindStringSubmatch(line)
 	if m == nil {
 		e.Access.User, e.Subject = identity.Group(line), strings.Replace(e.Subject, " { ", " ", 1) // the command of MongoDB
@@ -274,7 +277,7 @@ var accessErrors = []errorRow{
 		kind: ErrorAuthentication, brief: "login failed",
 		yieldsTo: []ErrorKind{ErrorForbidden, ErrorModelMissing},
 		patterns: []errorPattern{
-			{"authentication fail", lazyregexp.New(`(?i)(\w+ authentication failed for user (?:\\*"[^"\\]+\\*"|\w[\w.-]*)|SASL authentication failed)|authentication failed for '([^']+)'|((?:\w+: )?authentication failed: password is incorrect)|\b535\b.*(authentication failed)|\bauthentication fail(?:ure\b|ed\.|ed$)`), nil},
+			{"authentication fail", lazyregexp.New(`(?i)(\w+ authentication failed for user \\*["']?[^\s"'\\()]+\\*["']?|SASL authentication failed)|authentication failed for '([^']+)'|((?:\w+: )?authentication failed: password is incorrect)|\b535\b.*(authentication failed)`), nil},
 			{"aadsts|login failed for user '|noauth authentication required|login was refused using authentication mechanism | requires authentication|server failed to authenticate the request|access refused|code = unauthenticated|client to provide credentials|login incorrect|wrongpass|could not read ", lazyregexp.New(`AADSTS\d+: ([^.]+)|(Login failed for user '[^']*')|\bNOAUTH Authentication required\b|(Login was refused using authentication mechanism \w+)|(command \w+ requires authentication)|(Server failed to authenticate the request)|\*\*\* (Access refused)|\bcode = Unauthenticated\b(?: desc = (\w+ [^"]+))?|(client to provide credentials)|(?i:\b(login incorrect)\b)|\bWRONGPASS\b|(could not read (?:Username|Password) for '[^']+')`), nil},
 			{"access denied for user", lazyregexp.New(`(Access denied for user '[^']*'(?:@'[^']*')?(?: \(using password: NO\))?)`), nil},
 			{"an error occurred (", cloudCall, nil},
@@ -283,6 +286,7 @@ var accessErrors = []errorRow{
 			{"401", lazyregexp.New(`(?i)\b401\b.*\bunauthorized(?: for url: (\S+))?|returned error: 401\b`), nil},
 			{"unauthorized", lazyregexp.New(`: Unauthorized$|"(?:err|error)": ?"(?:[^"]*: )?Unauthorized"|(logged in to the server) \(Unauthorized\)|(?i:unauthorized: authentication required)`), nil},
 			{"token ", lazyregexp.New(`(?i)(?:^|[:'] ?)((?:the )?token (?:has |is )?(?:been )?(?:expired|revoked)(?: or revoked)?)\b`), nil},
+			{"authentication fail", lazyregexp.New(`(?i)\bauthentication fail(?:ed|ure)\b`), nil},
 		},
 		read:     readUnauthorized,
 		subject:  lazyregexp.New(`https?://([^\s/?#"'\])]+)`),
@@ -323,7 +327,8 @@ var accessErrors = []errorRow{
 	},
 	{
 		kind: ErrorSSHKey, brief: "broken SSH key",
-		patterns: []errorPattern{{"load key", lazyregexp.New(`(?i)\bload key \\*"([^"\\]+)\\*": (invalid format|error in libcrypto|bad permissions|incorrect passphrase[ \w]*|invalid private key|unknown key type)`), nil}},
+		yieldsTo: []ErrorKind{ErrorPermission, ErrorFileMissing},
+		patterns: []errorPattern{{"load key", lazyregexp.New(`(?i)\bload key \\*"([^"\\]+)\\*": ([a-z][\w ]+)`), nil}},
 		describe: func(subject string) string {
 			key, reason, _ := strings.Cut(subject, ":")
 			return "SSH cannot use its private key " + wording.Join(": ", key, reason)
@@ -348,7 +353,7 @@ var accessErrors = []errorRow{
 			{" cannot ", denied, nil},
 			{"attempting to grant", granting, nil},
 			{"permission ", lazyregexp.New(`Permission '(iam\.serviceAccounts\.getAccessToken)' denied|Permission ([a-z]+(?:\.\w+)+) denied on (?:\w+ )?[^\s(]+`), nil},
-			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)|\b((?:\w+ request failed with )?403(?:: | \(| )Forbidden\b\)?|403 Insufficient Permission)`), nil},
+			{"403", lazyregexp.New(`\b((?:\w+ request failed with )?403(?: Client Error)?:? \(?(?:Forbidden\b\)?(?: for url: \S+)?|Insufficient Permission))`), nil},
 			{"not authorized ", lazyregexp.New(`(not authorized \w+ [\w.$-]+ \w+ [\w.$-]+(?: command(?: \{ \w+)?)?)`), nil},
 			{"to database|required permissions|to perform action|unauthorized to access|requested access to|api error accessdenied", lazyregexp.New(`(Access denied for user '[^']*'@'[^']*' to database '[^']*')|(You do not have the required permissions needed to perform this operation)|does not have authorization to perform action '([^']+)'|(unauthorized to access repository: \S+, action: \w+)|(requested access to the resource is denied)|operation error \w+: (\w+), .*\bapi error AccessDenied`), nil},
 			{"per|does not have ", performs, nil},

@@ -13,7 +13,7 @@ import (
 
 // Patterns for the subject of an error in its line, if the error's own pattern has none.
 var (
-	hostInLine = lazyregexp.New(`(?i)(?:\bhost(?: ?name)?[ :=]+(?:Just )?['"]?|server on ['"]|connecting to (?:host(?: ?name)? )?)([\w][\w.-]*)`)
+	hostInLine = lazyregexp.New(`(?i)(?:\bhost(?: ?name)?[ :=]+(?:Just )?['"]?|server on ['"]|connecting to (?:host(?: ?name)? )?)([\w][\w.-]*)|\(['"]?(\w[\w.-]*)['"]?, \d+\)`)
 	// ownEnd matches the end of a connection at the program, which Go writes before that of the server.
 	ownEnd        = lazyregexp.New(`\S+:\d+->`)
 	addressInLine = lazyregexp.New(`(?:^|[\s'"(\[/@])` + hostPort)
@@ -268,7 +268,7 @@ var networkErrors = []errorRow{
 	{
 		kind: ErrorNameResolution, brief: "unresolved host",
 		patterns: []errorPattern{
-			{") cannot be|could not translate host name |bad address '|no resolvable bootstrap urls|unknown host |unknown mysql server host '|_mongodb._tcp.", lazyregexp.New(`addresses of \(([^\s,]+), \d+\) cannot be|(?i:could not translate host name "([^"]+)")|\bbad address '([^']+)'|No resolvable bootstrap urls|Unknown host ([\w-]+\.[\w.-]*\w)|(?i:unknown mysql server host '([^']+)')|(_mongodb\._tcp\.[\w.-]*\w)`), nil},
+			{"could not translate host name |bad address '|no resolvable bootstrap urls|unknown host |unknown mysql server host '|_mongodb._tcp.", lazyregexp.New(`(?i:could not translate host name "([^"]+)")|\bbad address '([^']+)'|No resolvable bootstrap urls|Unknown host ([\w-]+\.[\w.-]*\w)|(?i:unknown mysql server host '([^']+)')|(_mongodb\._tcp\.[\w.-]*\w)`), nil},
 			{"lookup ", lazyregexp.New(`\blookup ([^\s:]+)(?: on \S+)?: .`), nil},
 			{"resolve", lazyregexp.New(`(?i)(?:could not|couldn't|cannot|can't|failed to|unable to) resolve(?:(?: host| proxy| hostname| host name| host address| address)+:? ['‘"]?([^\s'’";:,]+)|:? ['‘"]?(\w[\w-]*\.[\w.-]+)(?:['’"]|:\d+)?(?:[\s;,)]|: |\.?$))`), nil},
 			{"unknownhost", lazyregexp.New(`\bUnknownHostException\b(?:: ([^\s:]+))?`), nil},
@@ -298,13 +298,14 @@ var networkErrors = []errorRow{
 	{
 		kind: ErrorNoConnection, brief: "no connection",
 		patterns: []errorPattern{
-			// curl does not tell why; after a second or more, it has given up.
-			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{1,3} ms)?: could ?n[o']t connect to server`), nil},
+			// curl gives no reason.
+			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d+ ms)?: could ?n[o']t connect to server`), nil},
 			{"to load", lazyregexp.New(`We couldn't connect to 'https?://([^/']+)' to load|Unable to load the service index for source https?://([^\s/]*[^\s/.])`), nil},
 			// A program that ends its message with the address gives no reason.
 			{"connect|reach", lazyregexp.New(`(?i)(?:failed to|could ?n[o']t|can(?:not|'t)|unable to) (?:connect|reach)\b[^'"/\x60]{0,40}?[ '"\x60](?:https?://([^\s/'",;)]*[^\s/'",;).])[^\s'",;)]*?|([\w.-]+)\x60?:\x60?(\d{2,5}))[.'"\x60]*$`), nil},
 		},
-		text: "could not connect to {%s|a server}",
+		yieldsTo: []ErrorKind{ErrorTimeout}, // After a second or more, curl has given up.
+		text:     "could not connect to {%s|a server}",
 		advise: addressAdvice("check whether something listens on %s when the Job starts, whether address and port are correct, and whether NetworkPolicies let the pod reach it",
 			"check whether the server listens when the Job starts, and whether its address and port are correct"),
 	},
@@ -312,8 +313,8 @@ var networkErrors = []errorRow{
 		kind: ErrorTimeout, brief: "no answer in time",
 		patterns: []errorPattern{
 			{"dial ", lazyregexp.New(`\bdial (?:tcp|udp)\d? (\S+): (?:i/o timeout|connect: connection timed out)`), nil},
-			{"deadline|timeout", lazyregexp.New(`"https?://([^/"]+)[^"]*": [^"]*(?:deadline exceeded|[tT]imeout\b)|:\d+\]?["')]*: context deadline exceeded|\bcode = DeadlineExceeded\b`), nil},
-			{"timed out|etimedout|timeout expired", lazyregexp.New(`(?i)\b(?:(?:connection|operation|download|connect|read|last error:) timed out|connecting to (\S+) .*failed: connection timed out|timed out after \w+ while trying to connect|ETIMEDOUT\b|timeout expired\b|host='.*timed out)|\bserver on '[^']+' \(timed out`), nil},
+			{"deadline|timeout|timed out", lazyregexp.New(`"https?://([^/"]+)[^"]*": [^"]*(?:deadline exceeded|[tT]imeout\b)|(?:\bport[ =]\d+|\d\.\d+:\d{3,5}|', \d{2,5}\)).{0,80}\b(?:timed out|deadline exceeded)|\bcode = DeadlineExceeded\b`), nil},
+			{"timed out|etimedout|timeout expired", lazyregexp.New(`(?i)\b(?:(?:connection|operation|download|connect|read) timed out|connecting to (\S+) .*failed: connection timed out|timed out after \w+ while trying to connect|ETIMEDOUT\b|timeout expired\b|host='.*timed out)|\bserver on '[^']+' \(timed out`), nil},
 			{"server on '| ms: ", lazyregexp.New(`(?i)\bserver on '[^']+' \((?:11[05]|4)\)|failed to connect to \S+ port \d+ after \d{4,} ms`), nil},
 			{"timeout connecting", lazyregexp.New(`Timeout connecting to server`), nil},
 		},
@@ -340,11 +341,11 @@ var networkErrors = []errorRow{
 		kind: ErrorCertificate, brief: "bad certificate",
 		patterns: []errorPattern{
 			{"x509: ", lazyregexp.New(`(x509: certificate has expired or is not yet valid)|(x509: .+)$`), nil},
+			{"certific", lazyregexp.New(`(?i)((?:unable|failed) to (?:verify|validate|find valid|get (?:\w+ )?issuer) [^,;:"]*?certific\w+(?: path[\w ]*)?|cannot verify \S+ certificate|self[- ]signed certificate(?: in certificate chain)?|certificate (?:has expired|is not yet valid)|certificate chain was issued by an authority that is not trusted|\S+ does not match certificate's altnames)`), nil},
 			{"certificate verify failed", lazyregexp.New(`(?i)certificate verify failed(?:: ([^(\]]+[^(\]\s]))?`), nil},
 			{"ssl certificate problem", lazyregexp.New(`(?i)ssl certificate problem: (.+)$`), nil},
 			{"certificate subject name", lazyregexp.New(`(no alternative certificate subject name matches .+)$`), nil},
 			{"pkix path", lazyregexp.New(`PKIX path (?:building|validation) failed`), nil},
-			{"certific", lazyregexp.New(`(?i)((?:unable|failed) to (?:verify|validate|find valid|get (?:\w+ )?issuer) [^,;:"]*?certific\w+(?: path[\w ]*)?|cannot verify \S+ certificate|self[- ]signed certificate(?: in certificate chain)?|certificate chain was issued by an authority that is not trusted|\S+ does not match certificate's altnames)`), nil},
 			{"remote certificate is invalid", lazyregexp.New(`The remote certificate is invalid(?: because of errors in the certificate chain: (.+))?`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorWebhook},

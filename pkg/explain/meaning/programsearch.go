@@ -165,7 +165,7 @@ func knownInText(code int32, text string) *KnownError {
 	if known := knownError(code, text, startErrors); known != nil {
 		return known
 	}
-	if known := knownError(code, text, programErrors); known == nil || !slices.Contains([]ErrorKind{ErrorFileMissing, ErrorSharedMemory, ErrorUsage}, known.Kind) || !strings.Contains(text, "ERROR:  ") && !strings.Contains(text, "ResponseError") {
+	if known := knownError(code, text, programErrors); known == nil || !slices.Contains([]ErrorKind{ErrorFileMissing, ErrorSharedMemory, ErrorUsage, ErrorOutOfMemory}, known.Kind) || !strings.Contains(text, "ERROR:  ") && !strings.Contains(text, "ResponseError") {
 		return known
 	}
 	return nil // The file or the command is one of a server.

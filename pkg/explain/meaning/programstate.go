@@ -46,7 +46,7 @@ var stateErrors = []errorRow{
 	},
 	{
 		kind:     ErrorScript,
-		patterns: []errorPattern{{"yntax error|ad substitution|set: illegal option -o pipefail|nexpected end of file", lazyregexp.New(`^\S+: (?:-c: )?(?:(?:line )?\d+: )?([Ss]yntax error(?:: (?:unexpected .+|"[^"]+" unexpected.*|[\w ]+ unexpected.*|[Uu]nterminated .+)| near unexpected .+)|(?:\S+: )?[Bb]ad substitution|set: Illegal option -o pipefail|[Uu]nexpected end of file.*)`), nil}},
+		patterns: []errorPattern{{"yntax error|ad substitution|set: illegal option -o pipefail|nexpected end of file", lazyregexp.New(`^\S+: (?:-c: )?(?:(?:line )?\d+: )?([Ss]yntax error.*\b[Uu]n(?:expected|terminated)\b.*|(?:\S+: )?[Bb]ad substitution|set: Illegal option -o pipefail|[Uu]nexpected end of file.*)`), nil}},
 		brief:    "script",
 		text:     "the shell cannot read its script{: %s|}",
 		advise:   scriptAdvice,
@@ -88,7 +88,7 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorObjectMissing, brief: "object missing",
 		patterns: []errorPattern{
-			{"exist", lazyregexp.New(`((?:[a-z]+|[A-Z][a-z]+) \\*["'][^"'\\]+\\*["'](?: of relation "[^"]+"| referenced in foreign key constraint)? (?:does not|doesn't) exist)|(column [\w.]+ does not exist)|((?:Table|Database) [\w.]+ does(?:n't| not) exist)`), nil},
+			{"exist", lazyregexp.New(`\b([A-Za-z][a-z]+ \\*["'][^"'\\]+\\*["'](?: of relation "[^"]+"| referenced in foreign key constraint)? (?:does not|doesn't) exist)|(column [\w.]+ does not exist)|((?:Table|Database) [\w.]+ does(?:n't| not) exist)`), nil},
 			{"unknown |no such|invalid object name", lazyregexp.New(`(Unknown (?:database|column|table) '[^']+')|(no such (?:table|column): \S+)|(Invalid object name '[^']+')`), nil},
 			{"nosuchbucket", lazyregexp.New(` to (\w+://[^/\s]+)\S* An error occurred \(NoSuchBucket\)`), nil}, // AWS CLI
 			{"the specified", lazyregexp.New(`(The specified (?:bucket|container|key) does not exist|S3 bucket "[^"]+" does not exist)`), nil},
@@ -224,7 +224,7 @@ var tooMany = lazyregexp.New(`^accepts (?:at most )?[01] arg\(s\), received \d+$
 
 // usageErrors are the messages of libraries that parse arguments.
 var usageErrors = []errorPattern{
-	{"flag|option|argument|parameter|command", lazyregexp.New(`^(?:[a-z0-9_./-]+(?: [\w-]+)?: |[\w-]+ command )?(?i:<?error>?:? )?((?i:un(?:known|recogni[sz]ed|expected|supported)|in(?:valid|correct)|illegal|missing|no such|got unexpected|bad|too (?:many|few)|required|the following|flag provided|flag needs)(?: [\w/]+){0,3}? ?(?:flag|option|argument|parameter|(?:sub)?command|not defined)(?:s|\(s\))?\b.*)`), nil},
+	{"flag|option|argument|parameter|command", lazyregexp.New(`^(?:[a-z0-9_./-]+(?: [\w-]+)?: |[\w-]+ command )?(?i:<?error>?:? )?((?i:un\w+[dn]|in(?:valid|correct)|illegal|missing|no such|got unexpected|bad|too (?:many|few)|required|the following|flag provided|flag needs)(?: [\w/]+){0,3}? ?(?:flag|option|argument|parameter|(?:sub)?command|not defined)(?:s|\(s\))?\b.*)`), nil},
 	{"error: |arg(s), ", lazyregexp.New(`^\S+(?: \S+)?:? (?:command )?error: (argument \S+: .+)|^Error: (Invalid value for .+)|^Error: (Missing application resource.*)|^(?:Error: )?((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)|^Error: (provide either [^.]+)`), nil}, // argparse, Click, Cobra
 	{" flag", lazyregexp.New(`(invalid argument .+ for \\*"[^"]+" flag)`), nil},                                                                                        // pflag
 	{"no attempt", lazyregexp.New(`^(\S+:\d+ - no attempt)$`), nil},                                                                                                    // pg_isready
