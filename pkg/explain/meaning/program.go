@@ -147,8 +147,8 @@ var startErrors = []errorRow{
 			{"not found", lazyregexp.New(`(?:^|[\s'"‘])((?:/[\w.-]+)*/s?bin/[\w.+-]+)['"’]? (?:is |was )?not found\.?$`), nil},
 			{"open", lazyregexp.New(`(?i)(?:sh|python[\d.]*|perl|ruby|php|node): (?:(?:line )?\d+: )?(?:can't|cannot) open (?:file )?['‘"]?([^\s'’":]+)['’"]?: (?:\[errno 2\] )?no such file`), []int32{2, 127}},
 		},
-		answer: lazyregexp.New(`^Executable: +(\S+)`), // of Open MPI
-		yieldsTo: []ErrorKind{ErrorAppArmorParser}, // It is a program of the node.
+		answer:   lazyregexp.New(`^Executable: +(\S+)`), // of Open MPI
+		yieldsTo: []ErrorKind{ErrorAppArmorParser},      // It is a program of the node.
 		describe: notFoundText,
 		advise:   notFoundAdvice,
 	},

@@ -69,6 +69,7 @@ func readAccess(e *KnownError, line string) {
 	if _, url, is := strings.Cut(e.Subject, " for url: "); is {
 		e.Subject = url
 	}
+	e.Subject = strings.Replace(e.Subject, "403: ", "403 ", 1)
 	m := denied.FindStringSubmatch(line)
 	if m == nil {
 		e.Access.User, e.Subject = identity.Group(line), strings.Replace(e.Subject, " { ", " ", 1) // the command of MongoDB
@@ -281,11 +282,11 @@ var accessErrors = []errorRow{
 			{"aadsts|login failed for user '|noauth authentication required|login was refused using authentication mechanism | requires authentication|server failed to authenticate the request|access refused|code = unauthenticated|client to provide credentials|login incorrect|wrongpass|could not read ", lazyregexp.New(`AADSTS\d+: ([^.]+)|(Login failed for user '[^']*')|\bNOAUTH Authentication required\b|(Login was refused using authentication mechanism \w+)|(command \w+ requires authentication)|(Server failed to authenticate the request)|\*\*\* (Access refused)|\bcode = Unauthenticated\b(?: desc = (\w+ [^"]+))?|(client to provide credentials)|(?i:\b(login incorrect)\b)|\bWRONGPASS\b|(could not read (?:Username|Password) for '[^']+')`), nil},
 			{"access denied for user", lazyregexp.New(`(Access denied for user '[^']*'(?:@'[^']*')?(?: \(using password: NO\))?)`), nil},
 			{"an error occurred (", cloudCall, nil},
-			{"password|credential|user|key|token|login|secret|signature", lazyregexp.New(`(?i)\b((?:invalid|incorrect|wrong|bad|expired|empty) (?:user(?:name)? ?(?:or |/|and )?)?(?:\w+ )?(?:password|credentials|access token|api key|access key|client secret)(?: (?:provided|returned by \w+|or no key found))?)\b|\b((?:no|client) password (?:supplied|provided|must be a string))\b|` +
-				`(?:^|[:,.>(\]'] *)((?:(?:the|your|provided|database|aws) )*(?:passwords?|credentials?|access key|api key|access token|request signature)\b(?: id)?(?: for \x60[^\x60]+\x60)?(?: (?:you provided|we calculated))? (?:is|are|was|has|have|could|does|do|did)(?: been| not| be)* (?:not |be )?(?:valid|accepted|match|recognized|exist|verified|invalid|incorrect|wrong|empty|expired|revoked)\b[^.;:,")]*)`), nil},
+			{"password|credential|user|key|token|login|secret|signature", lazyregexp.New(`(?i)\b((?:invalid|incorrect|wrong|bad|expired|empty) (?:user(?:name)?[ -]?(?:or |/|and )?)?(?:\w+ )?(?:password|credentials|access token|api key|access key|client secret)(?: (?:provided|returned by \w+|or no key found))?)\b|\b((?:no|client) password (?:supplied|provided|must be a string))\b|` +
+				`(?:^|[:,.>(\]'] *)((?:(?:the|your|provided|database|aws) )*(?:passwords?|credentials?|access key|api key|access token|request signature)\b(?: id| or \w+)?(?: for \x60[^\x60]+\x60)?(?: (?:you provided|we calculated))? (?:is|are|was|has|have|could|does|do|did)(?: been| not| be)* (?:not |be )?(?:valid|accepted|match|recognized|exist|verified|invalid|incorrect|wrong|empty|expired|revoked)\b[^.;:,")]*)`), nil},
 			{"401", lazyregexp.New(`(?i)\b401\b.*\bunauthorized(?: for url: (\S+))?|returned error: 401\b`), nil},
 			{"unauthorized", lazyregexp.New(`: Unauthorized$|"(?:err|error)": ?"(?:[^"]*: )?Unauthorized"|(logged in to the server) \(Unauthorized\)|(?i:unauthorized: authentication required)`), nil},
-			{"token ", lazyregexp.New(`(?i)(?:^|[:'] ?)((?:the )?token (?:has |is )?(?:been )?(?:expired|revoked)(?: or revoked)?)\b`), nil},
+			{"token |jwt ", lazyregexp.New(`(?i)(?:^|[:'] ?)((?:the )?(?:(?:security )?token(?: included in the request)?|jwt) (?:has |is )?(?:been )?(?:expired|revoked|invalid)(?: or revoked)?)\b`), nil},
 			{"authentication fail", lazyregexp.New(`(?i)\bauthentication fail(?:ed|ure)\b`), nil},
 		},
 		read:     readUnauthorized,
@@ -357,6 +358,7 @@ var accessErrors = []errorRow{
 			{"not authorized ", lazyregexp.New(`(not authorized \w+ [\w.$-]+ \w+ [\w.$-]+(?: command(?: \{ \w+)?)?)`), nil},
 			{"to database|required permissions|to perform action|unauthorized to access|requested access to|api error accessdenied", lazyregexp.New(`(Access denied for user '[^']*'@'[^']*' to database '[^']*')|(You do not have the required permissions needed to perform this operation)|does not have authorization to perform action '([^']+)'|(unauthorized to access repository: \S+, action: \w+)|(requested access to the resource is denied)|operation error \w+: (\w+), .*\bapi error AccessDenied`), nil},
 			{"per|does not have ", performs, nil},
+			{"code = permissiondenied", lazyregexp.New(`\bcode = PermissionDenied\b(?: desc = ([^"]+))?`), nil},                                               // gRPC
 			{"code: 403. errors:", lazyregexp.New(`^(Code: 403)\. Errors:$|\bCode: 403\. Errors:(?: \* \d+ errors? occurred:)? \* (permission denied)`), nil}, // Vault
 			{"an error occurred (", lazyregexp.New(`An error occurred \((?:AccessDenied|AccessDeniedException|403)\) when calling the (\w+) operation`), nil},
 			{"access denied", lazyregexp.New(`((?i:unable|failed) to [^:\\]+?)(?:: [\w.]+)?[:.] Access Denied|\b(\w+ \w+ (?:at|to|from) \S+) failed: .*Access Denied`), nil},
