@@ -338,7 +338,7 @@ var accessErrors = []errorRow{
 	},
 	{
 		kind: ErrorNoCredentials, brief: "no credentials",
-		patterns: []errorPattern{{"cate credentials|aws credentials|credentials from any|default credentials|no valid credential sources|failed to refresh cached credentials|defaultazurecredential failed|do not currently have an active account selected|no sas token or oauth token is present|please run 'az login'|failed to connect to msi|anonymous caller does not have ", lazyregexp.New(`(?i:(?:unable to|could not) (?:locate credentials|load aws credentials|load credentials from any)|default credentials(?: were not found|\. See)|no valid credential sources|failed to refresh cached credentials|DefaultAzureCredential failed)|do not currently have an active account selected|no SAS token or OAuth token is present|Please run 'az login'|Failed to connect to MSI|(Anonymous caller does not have \S+ access)`), nil}},
+		patterns: []errorPattern{{" credentials|no valid credential sources|failed to refresh cached credentials|defaultazurecredential failed|do not currently have an active account selected|no sas token or oauth token is present|please run 'az login'|failed to connect to msi|anonymous caller does not have ", lazyregexp.New(`(?i:(?:unable to|could not|cannot|failed to) (?:locate|load|find|automatically determine) (?:aws |default |any )?credentials|default credentials(?: were not found|\. See)|no valid credential sources|failed to refresh cached credentials|DefaultAzureCredential failed)|do not currently have an active account selected|no SAS token or OAuth token is present|Please run 'az login'|Failed to connect to MSI|(Anonymous caller does not have \S+ access)`), nil}},
 		text:     "it {sends no credentials to its cloud: %s|found no credentials for its cloud}",
 		advise: func(_ *KnownError, c Container) string {
 			identity := fmt.Sprintf("give ServiceAccount %s an identity in the cloud (its annotation, or a binding there)", c.Account)
@@ -361,8 +361,7 @@ var accessErrors = []errorRow{
 			{"code = permissiondenied", lazyregexp.New(`\bcode = PermissionDenied\b(?: desc = ([^"]+))?`), nil},                                               // gRPC
 			{"code: 403. errors:", lazyregexp.New(`^(Code: 403)\. Errors:$|\bCode: 403\. Errors:(?: \* \d+ errors? occurred:)? \* (permission denied)`), nil}, // Vault
 			{"an error occurred (", lazyregexp.New(`An error occurred \((?:AccessDenied|AccessDeniedException|403)\) when calling the (\w+) operation`), nil},
-			{"access denied", lazyregexp.New(`((?i:unable|failed) to [^:\\]+?)(?:: [\w.]+)?[:.] Access Denied|\b(\w+ \w+ (?:at|to|from) \S+) failed: .*Access Denied`), nil},
-			{"access denied", lazyregexp.New(`(AccessDenied: Access Denied)`), nil},
+			{"access denied", lazyregexp.New(`((?i:unable|failed) to [^:\\]+?)(?:: [\w.]+)?[:.] Access Denied|\b(\w+ \w+ (?:at|to|from) \S+) failed: .*Access Denied|(AccessDenied: Access Denied)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorNoCredentials},
 		read:     readAccess,

@@ -28,8 +28,7 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorNoSpace,
 		patterns: []errorPattern{
-			{"no space left", lazyregexp.New(`(?i) to ['‘](/[^'’]+)['’]: no space left|no space left on device`), nil},
-			{"no space left on device|disk quota exceeded|enospc|got errno 28", lazyregexp.New(`(?i)no space left on device|disk quota exceeded|\bENOSPC(?:: no space|$|[^:\w'"])|\bGot errno 28\b`), nil},
+			{"no space left on device|disk quota exceeded|enospc|got errno 28", lazyregexp.New(`(?i) to ['‘](/[^'’]+)['’]: no space left|no space left on device|disk quota exceeded|\bENOSPC(?:: no space|$|[^:\w'"])|\bGot errno 28\b`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorSharedMemory},
 		subject:  pathInLine,
@@ -70,7 +69,7 @@ var fileErrors = []errorRow{
 	{
 		kind:     ErrorOwnership,
 		casual:   true,
-		patterns: []errorPattern{{"not permitted", lazyregexp.New(`(?i)\b\w*(?:own|grp|group)\w*\b[^'"/]*[ '"](/?[^\s:'"]+)['"]?(?: failed)?: operation not permitted`), nil}},
+		patterns: []errorPattern{{"not permitted", lazyregexp.New(`(?i)\b(?:(?:f?l?ch)?(?:own|grp)|group)\w*\b[^'"/]*[ '"](/?[^\s:'"]+)['"]?(?: failed)?: operation not permitted`), nil}},
 		brief:    "chown not permitted",
 		text:     "it is not permitted to change the owner of {%s|a file}",
 		advise:   ownershipAdvice,
@@ -79,7 +78,7 @@ var fileErrors = []errorRow{
 		kind: ErrorFileMissing,
 		patterns: []errorPattern{
 			{"open stream", lazyregexp.New(`[("](/[^")\s]+)[")].*(?i:failed to open stream: no such file)`), nil}, // PHP
-			{"the application '|nosuchfileexception: |could not |unable to access jarfile | exist|repo id must |can't | failed: no such file|failed to open snakefile: |found at expected path |modulespecifier | not found", lazyregexp.New(`The application '([^']+)' does not exist|\bNoSuchFileException: (\S+)|Could not (?:find (?:file|a part of the path) '([^']+)'|open input file: (\S+))|Unable to access jarfile (\S+)|\b(?:[fF]ile|[dD]irectory|[pP]ath) ["']?([^\s"']+)["']? (?:does not|doesn't) exist|\b(?:[fF]ile|[dD]irectory|[pP]ath) ["']?(/[^\s"':]+)["']? (?:was |is |could )?not (?:be )?found[.!]?$|\b(?:[fF]ile|[dD]irectory|[pP]ath) (?:was |is )?not found:? (?:at |in )?["']?([^\s"':]*/[^\s"':]+)|Repo id must .*: '(/[^']+)'|can't (?:open file '([^']+)': \[Errno 2\]|cd to ([^\s:]+)(?:: No such file.*)?$)|link_stat "([^"]+)" failed: No such file|Failed to open Snakefile: (\S+)|found at expected path (\S+)|moduleSpecifier \\*"([^"\\]+)`), nil}, // .NET, Hugging Face takes a folder that does not exist for a name., pytest, dbt, k6
+			{"the application '|nosuchfileexception: |could not |unable to access jarfile | exist|repo id must |can't | failed: no such file|failed to open snakefile: |found at expected path |modulespecifier | not found", lazyregexp.New(`The application '([^']+)' does not exist|\bNoSuchFileException: (\S+)|Could not (?:find (?:file|a part of the path) '([^']+)'|open input file: (\S+))|Unable to access jarfile (\S+)|\b(?:[fF]ile|[dD]irectory|[pP]ath) ["']?([^\s"']+)["']? (?:does not|doesn't) exist(?:[^,]|$)|\b(?:[fF]ile|[dD]irectory|[pP]ath) ["']?(/[^\s"':]+)["']? (?:was |is |could )?not (?:be )?found[.!]?$|\b(?:[fF]ile|[dD]irectory|[pP]ath) (?:was |is )?not found:? (?:at |in )?["']?([^\s"':]*/[^\s"':]+)|Repo id must .*: '(/[^']+)'|can't (?:open file '([^']+)': \[Errno 2\]|cd to ([^\s:]+)(?:: No such file.*)?$)|link_stat "([^"]+)" failed: No such file|Failed to open Snakefile: (\S+)|found at expected path (\S+)|moduleSpecifier \\*"([^"\\]+)`), nil}, // .NET, Hugging Face takes a folder that does not exist for a name., pytest, dbt, k6
 			{"no such file|file does not exist", lazyregexp.New(`(?i)\bno such file or directory[:,] (?:\w+ )?['"]([^'"]+)['"]|['"‘]([^'’"]+)['’"]\)?: (?:cannot open: )?no such file|\b(?:open|l?stat|read\w*|chdir) ([^\s:'"]+): no such file|(?:^|[\s'"‘(=])(/[^\s'"’:(]*|[^\s'"’:(]+/[^\s'"’:(]*|[^\s'"’:(]+\.[a-z]\w*)['"’)]?:? \(?(?:cannot open: |connect: )?(?:no such file|file does not exist)|kind: notfound, message: "no such file|@ rb_sysopen - (.+) \(Errno::ENOENT\)|\bno such file - \[?"?([^"\]\s]+)`), nil},
 		},
 		casual:   true,

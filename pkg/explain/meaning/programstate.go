@@ -13,21 +13,21 @@ import (
 var stateErrors = []errorRow{
 	{
 		kind:     ErrorHostKey,
-		patterns: []errorPattern{{"host key verification failed|knownhosts: key ", lazyregexp.New(`Host key verification failed|knownhosts: key (?:is unknown|mismatch)`), nil}},
+		patterns: []errorPattern{{"host key|hosts: key|of host", lazyregexp.New(`(?i)\bhost key\b.*\b(?:fail\w*|(?:un)?known|mismatch|changed)\b|knownhosts: key|authenticity of host`), nil}},
 		brief:    "unknown host key",
 		text:     "host key verification failed: its known_hosts lacks the key of the server, or has another",
 		advice:   "give container {container} a known_hosts file with the host key of the server, such as from a ConfigMap; ssh-keyscan prints the key",
 	},
 	{
 		kind: ErrorRateLimit, brief: "rate limit",
-		patterns: []errorPattern{{"rate limit|toomanyrequests|too many|429|exceeded your current quota|an error occurred (", lazyregexp.New(`(?i:toomanyrequests: (you have reached your (?:\S+ ){1,3}rate limit)|\b((?:api )?rate limit (?:already )?exceeded)\b)|(TOOMANYREQUESTS)|(too many (?:certificates|failed authorizations|new orders|registrations)\b[^:,]*)|(?i:\b429 (?:client error: )?too many requests(?: for url: (\S+))?)|(You exceeded your current quota)|An error occurred \((SlowDown|Throttling|ThrottlingException|TooManyRequestsException|RequestLimitExceeded)\)`), nil}},
+		patterns: []errorPattern{{"rate exceeded|rate limit|toomanyrequests|too many|429|exceeded your current quota|an error occurred (", lazyregexp.New(`(?i:toomanyrequests: (you have reached your (?:\S+ ){1,3}rate limit)|\b((?:api )?rate limit (?:already )?exceeded)\b)|(TOOMANYREQUESTS)|(too many (?:certificates|failed authorizations|new orders|registrations)\b[^:,]*)|(?i:\btoo many requests\b(?: for url: (\S+))?|\bstatus(?: code)?[ =:]+429\b|\b(rate exceeded)\b)|(You exceeded your current quota)|An error occurred \((SlowDown|Throttling|ThrottlingException|TooManyRequestsException|RequestLimitExceeded)\)`), nil}},
 		text:     "a service limits its requests{: %s|}",
 		advice:   "wait until the limit is reset, send fewer requests (such as with less parallelism, or with a cache or mirror of what it downloads), or log in with an account that has a higher limit",
 	},
 	{
 		kind: ErrorEarlierState, brief: "earlier state",
 		patterns: []errorPattern{
-			{"migration|can't locate revision|dirty database|lock|in progress|no deployed releases|cannot be imported|duplicate column|still in use|already |is not clean|but is now", lazyregexp.New(`([mM]igration\b[^.,:;"(]*\b(?:mismatch|missing|has been modified)\b[^.,;"(]*)|(\w+ (?:a )?failed migrations?\b(?: [\w.]+)*)|(no migration found for version \d+)|(MigrationInProgress: .+)|([Aa]nother migration process is currently running)|(Detected (?:applied|resolved) migration not (?:resolved|applied)[\w ]*)|(Can't locate revision identified by '[^']+')|(Dirty database version \d+)|([Cc]ould not acquire [a-z ]*lock\b)|((?:the )?\w+(?: table)? is already locked\b(?: by another \S+ client)?)|(another operation \(install/upgrade/rollback\) is in progress)|("[^"]+" has no deployed releases)|(\S+ "[^"]+"(?: in namespace "[^"]*")? exists and cannot be imported) into|(Duplicate column name '[^']+')|(cannot re-use a name that is still in use)|((?:failed to allocate IP \S+: )?(?:\d+: )?provided \w+ is already allocated)|MongoServerError: (already initialized)|(database is not clean: .+? in schema "[^"]+")|(\S+::\S+::\S+ was: \S+ but is now: \S+)`), nil},
+			{"migration|can't locate revision|dirty database|lock|in progress|no deployed releases|cannot be imported|duplicate column|still in use|already |is not clean|but is now", lazyregexp.New(`([mM]igration\b[^.,:;"(]*\b(?:mismatch|missing|has been modified)\b[^.,;"(]*)|(\w{5,}(?: a)? failed migrations?\b(?: [\w.]+)*)|(no migration found for version \d+)|(MigrationInProgress: .+)|([Aa]nother migration process is currently running)|(Detected (?:applied|resolved) migration not (?:resolved|applied)[\w ]*)|(Can't locate revision identified by '[^']+')|(Dirty database version \d+)|([Cc]ould not acquire [a-z ]*lock\b)|((?:the )?\w+(?: table)? is already locked\b(?: by another \S+ client)?)|(another operation \(install/upgrade/rollback\) is in progress)|("[^"]+" has no deployed releases)|(\S+ "[^"]+"(?: in namespace "[^"]*")? exists and cannot be imported) into|(Duplicate column name '[^']+')|(cannot re-use a name that is still in use)|((?:failed to allocate IP \S+: )?(?:\d+: )?provided \w+ is already allocated)|MongoServerError: (already initialized)|(database is not clean: .+? in schema "[^"]+")|(\S+::\S+::\S+ was: \S+ but is now: \S+)`), nil},
 			{"already exists", lazyregexp.New(`(A job instance already exists and is complete)|` + existing + `|ERROR: +((?:relation|column) "[^"]+" (?:of relation "[^"]+" )?already exists)|(Table '[^']+' already exists)|fatal: destination path ('[^']+' already exists)`), nil},
 			{"already exists", lazyregexp.New("((?:[A-Za-z]+ )?(?:\"[^\"]+\"|'[^']+'|`[^`]+`|\\[[^\\]]+\\]) already exists)|((?:[rR]eplica|[sS]napshot|[aA]rchive|[bB]ackup named|[cC]ollection|[bB]ucket|[tT]opic|[dD]atabase|[cC]onnector|[uU]ser|[rR]ole|[nN]amespace|[sS]napshot) (?:with (?:the )?(?:name|identifier|ID) )?(?:\\S+ )?already exists(?:: \\S+)?)"), nil},
 		},
@@ -55,9 +55,8 @@ var stateErrors = []errorRow{
 		kind: ErrorVariable, brief: "variable not set",
 		casual: true,
 		patterns: []errorPattern{
-			{"variable", lazyregexp.New(`environment variable ([A-Z][A-Z0-9_]+) expected, but not set`), nil}, // PyTorch
-			{"", lazyregexp.New(shellVariable + `(?:unbound variable|parameter (?:null or )?not set)`), nil},
-			{"keyerror: |key not found: |undefinedvalueerror: | must be set", lazyregexp.New(`\bKeyError: ['"]` + constant + `['"]|\bkey not found: "` + constant + `"|\bUndefinedValueError: ` + constant + ` not found|\beither ` + constant + ` or [A-Z_]+ must be set`), nil}, // Python, ENV.fetch of Ruby, python-decouple, Spark
+			{"unbound|not set", lazyregexp.New(shellVariable + `(?:unbound variable|parameter (?:null or )?not set)`), nil},
+			{"expected, but not set|keyerror: |key not found: |undefinedvalueerror: | must be set", lazyregexp.New(`environment variable ` + constant + ` expected, but not set|\bKeyError: ['"]` + constant + `['"]|\bkey not found: "` + constant + `"|\bUndefinedValueError: ` + constant + ` not found|\beither ` + constant + ` or [A-Z_]+ must be set`), nil}, // PyTorch, Python, ENV.fetch of Ruby, python-decouple, Spark
 			{"set|required|missing|empty|provided|defined", lazyregexp.New(`(?:^|[:!] )["'` + "`" + `]?((?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+))["'` + "`" + `]? (?:` + envVariable + ` )?(?:is|was|must be|has to be|are) (?:not set|set|required|missing|undefined|empty|unset|not provided|provided|not defined|defined)\b`), nil},
 			{"required|missing|defined|set|provided", lazyregexp.New(`(?:^|[:!\]] )["'` + "`" + `]?((?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+))["'` + "`" + `]?:? (?:` + envVariable + ` )?(?:not set|required|missing|undefined|unset|not provided|not defined)\b`), nil},
 			{"env", lazyregexp.New(`\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+) ` + envVariable + ` (?:is )?(?:required|not set|missing|must be set)\b`), nil},
@@ -88,13 +87,12 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorObjectMissing, brief: "object missing",
 		patterns: []errorPattern{
-			{"exist", lazyregexp.New(`\b([A-Za-z][a-z]+ \\*["'][^"'\\]+\\*["'](?: of relation "[^"]+"| referenced in foreign key constraint)? (?:does not|doesn't) exist)|(column [\w.]+ does not exist)|((?:Table|Database) [\w.]+ does(?:n't| not) exist)`), nil},
+			{"exist", lazyregexp.New(`\b([A-Za-z][a-z]+ \\*["'][^"'\\]+\\*["'](?: of relation "[^"]+"| referenced in foreign key constraint)? (?:does not|doesn't) exist)(?:[^,]|$)|(column [\w.]+ does not exist)|((?:Table|Database) [\w.]+ does(?:n't| not) exist)`), nil},
 			{"unknown |no such|invalid object name", lazyregexp.New(`(Unknown (?:database|column|table) '[^']+')|(no such (?:table|column): \S+)|(Invalid object name '[^']+')`), nil},
 			{"nosuchbucket", lazyregexp.New(` to (\w+://[^/\s]+)\S* An error occurred \(NoSuchBucket\)`), nil}, // AWS CLI
-			{"the specified", lazyregexp.New(`(The specified (?:bucket|container|key) does not exist|S3 bucket "[^"]+" does not exist)`), nil},
-			{"nosuchbucket", lazyregexp.New(`\b(NoSuchBucket)\b`), nil},
+			{"the specified|s3 bucket", lazyregexp.New(`(The specified (?:bucket|container|key) does not exist|S3 bucket "[^"]+" does not exist)`), nil},
 			{"chart ", lazyregexp.New(`(chart \\*"[^"\\]+\\*" (?:matching|version) \S+ not found in (?:\S+ index|\S+ repository))`), nil},
-			{"(404) when calling", lazyregexp.New(`An error occurred \(404\) when calling the HeadObject operation: (Key "[^"]+" does not exist)?`), nil},
+			{"(404) when calling|nosuchbucket", lazyregexp.New(`\b(NoSuchBucket)\b|An error occurred \(404\) when calling the HeadObject operation: (Key "[^"]+" does not exist)?`), nil},
 			{"://", lazyregexp.New(`(?:Path does not exist|No such file or directory): ((?:s3a?|gs|gcs|abfss?|wasbs?)://\S*\w)|\b((?:s3a?|gs|gcs|abfss?|wasbs?)://\S+) (?:bucket does not exist|not found$)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorEarlierState, ErrorAuthentication, ErrorFileMissing},
