@@ -69,7 +69,6 @@ func readAccess(e *KnownError, line string) {
 	if _, url, is := strings.Cut(e.Subject, " for url: "); is {
 		e.Subject = url
 	}
-	e.Subject = strings.Replace(e.Subject, "403: ", "403 ", 1)
 	m := denied.FindStringSubmatch(line)
 	if m == nil {
 		e.Access.User, e.Subject = identity.Group(line), strings.Replace(e.Subject, " { ", " ", 1) // the command of MongoDB
@@ -354,7 +353,7 @@ var accessErrors = []errorRow{
 			{" cannot ", denied, nil},
 			{"attempting to grant", granting, nil},
 			{"permission ", lazyregexp.New(`Permission '(iam\.serviceAccounts\.getAccessToken)' denied|Permission ([a-z]+(?:\.\w+)+) denied on (?:\w+ )?[^\s(]+`), nil},
-			{"403", lazyregexp.New(`\b((?:\w+ request failed with )?403(?: Client Error)?:? \(?(?:Forbidden\b\)?(?: for url: \S+)?|Insufficient Permission))`), nil},
+			{"403", lazyregexp.New(`\b(403(?: Client Error)?:? Forbidden for url: \S+|(?:\w+ request failed with|HTTP Error) 403:? \(?Forbidden\)?|403 Insufficient Permission)|(?i:(?:error|exception|failed|could not|cannot)\b.*\b(403 Forbidden))`), nil},
 			{"not authorized ", lazyregexp.New(`(not authorized \w+ [\w.$-]+ \w+ [\w.$-]+(?: command(?: \{ \w+)?)?)`), nil},
 			{"to database|required permissions|to perform action|unauthorized to access|requested access to|api error accessdenied", lazyregexp.New(`(Access denied for user '[^']*'@'[^']*' to database '[^']*')|(You do not have the required permissions needed to perform this operation)|does not have authorization to perform action '([^']+)'|(unauthorized to access repository: \S+, action: \w+)|(requested access to the resource is denied)|operation error \w+: (\w+), .*\bapi error AccessDenied`), nil},
 			{"per|does not have ", performs, nil},

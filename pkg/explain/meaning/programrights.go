@@ -160,7 +160,7 @@ const (
 )
 
 // apiPath matches the URL of objects at an API server: their group, their namespace if it is of one, and their resource.
-var apiPath = lazyregexp.New(`^https://[^/]+/api(?:/v1|s/([a-z0-9.-]+)/v\d\w*)/(?:namespaces/([a-z0-9-]+)/)?([a-z]+)`)
+var apiPath = lazyregexp.New(`^https://[^/]+/apis?(?:/([a-z][a-z0-9.-]*))?/v\d\w*/(?:namespaces/([a-z0-9-]+)/)?([a-z]+)`)
 
 // ObjectsNamespace returns the namespace of the objects that IsOfObjects is about, "" for all namespaces.
 func (e *KnownError) ObjectsNamespace() string {

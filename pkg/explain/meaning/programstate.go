@@ -212,7 +212,7 @@ func objectAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf("create it on %s, or correct its name in container %s", cmp.Or(onlyServer(&c), "the database server"), c.Name)
 	}
 	if m := namedThing.FindStringSubmatch(e.Subject); m != nil && !ofDatabase.MatchString(e.Subject) {
-		return fmt.Sprintf("create %s before this Job, or correct its name: it comes from %s", m[0], c.sourceOf(m[1:]))
+		return fmt.Sprintf("create %s%s before this Job, or correct its name: it comes from %s", m[0], prefixed(" at ", onlyServer(&c)), c.sourceOf(m[1:]))
 	}
 	return fmt.Sprintf("run what creates it before this Job, such as a migration, or have container %s use the right database and schema", c.Name)
 }
