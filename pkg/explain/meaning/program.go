@@ -139,13 +139,11 @@ var startErrors = []errorRow{
 		patterns: []errorPattern{
 			{"executable file", lazyregexp.New("(?i)exec: \\\\*\"([^\"\\\\]+)\\\\*\": executable file not found|executable file `([^`]+)` not found|unable to find the specified executable file"), nil},
 			{"no such file", lazyregexp.New(`(?i)\bexec: \\*"([^"\\]+)\\*": (?:stat .+: )?no such file or directory|cannot run program "([^"]+)".*: error=2,`), nil},
-			{"command not found", lazyregexp.New(`(?i)\bcommand not found: (\S+)`), nil}, // zsh, Bundler
-			{"command not found", lazyregexp.New(`(?i)([^\s:]+): command not found`), nil},
-			{"not found", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): not found$`), shell},
+			{"command not found", lazyregexp.New(`(?i)([^\s:]+): command not found(?:[^:]|$)|\bcommand not found: (\S+)`), nil},
+			{"not found|no such file", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:'"‘]+): (?:not found|no such file or directory)$`), shell},
 			{"bad interpreter", lazyregexp.New(`(?i)([^\s:]+): bad interpreter: no such file`), shell},
 			{"no such file", lazyregexp.New(`(?i)\[dumb-init\] ([^\s:]+): no such file|\[FATAL tini \(\d+\)\] exec ([^\s:/]+) failed: no such file`), nil},
 			{"no such file", lazyregexp.New(`(?i)\b(?:env|timeout|nohup|nice|xargs|tini|gosu|su-exec): (?:can't execute |failed to run command )?['‘"]?([^\s'’":]+)['’"]?: no such file`), shell},
-			{"no such file", lazyregexp.New(`(?i)^\S*sh: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): no such file`), shell},
 			{"not found", lazyregexp.New(`(?:^|[\s'"‘])((?:/[\w.-]+)*/s?bin/[\w.+-]+)['"’]? (?:is |was )?not found\.?$`), nil},
 			{"open", lazyregexp.New(`(?i)(?:sh|python[\d.]*|perl|ruby|php|node): (?:(?:line )?\d+: )?(?:can't|cannot) open (?:file )?['‘"]?([^\s'’":]+)['’"]?: (?:\[errno 2\] )?no such file`), []int32{2, 127}},
 		},
@@ -166,9 +164,8 @@ var startErrors = []errorRow{
 	{
 		kind: ErrorNotExecutable, brief: "not executable",
 		patterns: []errorPattern{
-			{"permission denied", lazyregexp.New("(?i)\\bexec: \\\\*\"([^\"\\\\]+)\\\\*\": (?:stat .+: )?permission denied|\\bexec(?: container process)? [`\"]?(/[^\\s:`\"]+)[`\"]?: permission denied|\\bexec user process caused:? \"?permission denied"), nil},
+			{"permission denied", lazyregexp.New("(?i)\\bexec: \\\\*\"([^\"\\\\]+)\\\\*\": (?:stat .+: )?permission denied|\\bexec(?: container process)? [`\"]?(/[^\\s:`\"]+)[`\"]?(?: failed)?: permission denied|\\bexec user process caused:? \"?permission denied"), nil},
 			{"permission denied", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): permission denied$`), shell},
-			{"permission denied", lazyregexp.New(`(?i)\bexec (/\S+) failed: permission denied`), nil},
 		},
 		text: "{%s|its command} may not be executed (permission denied)",
 		advise: func(e *KnownError, c Container) string {

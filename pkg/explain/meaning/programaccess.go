@@ -66,6 +66,9 @@ func readAccess(e *KnownError, line string) {
 		e.describeAccess(a)
 		return
 	}
+	if _, url, is := strings.Cut(e.Subject, " for url: "); is {
+		e.Subject = url
+	}
 	m := denied.FindStringSubmatch(line)
 	if m == nil {
 		e.Access.User, e.Subject = identity.Group(line), strings.Replace(e.Subject, " { ", " ", 1) // the command of MongoDB
@@ -275,17 +278,16 @@ var accessErrors = []errorRow{
 		yieldsTo: []ErrorKind{ErrorForbidden, ErrorModelMissing},
 		leads:    []ErrorKind{ErrorServerRules}, // A client of PostgreSQL then tries it without TLS.
 		patterns: []errorPattern{
-			{"authentication failed", lazyregexp.New(`(?i)(password authentication failed for user (?:\\*"[^"\\]+\\*"|\w[\w.-]*))|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.|(?-i:((?:\w+: )?[Aa]uthentication failed: password is incorrect)|((?:Peer|Ident|LDAP|PAM|GSSAPI) authentication failed for user \\*"[^"\\]+\\*")|\b535\b.*(authentication failed))`), nil},
-			{"aadsts|login failed for user '|ncorrect username or password|invalid username/password|noauth authentication required|login was refused using authentication mechanism | requires authentication|server failed to authenticate the request|access refused|code = unauthenticated|access key id you provided does not exist in our records|wrong password or no key found|client to provide credentials|incorrect api key provided|login incorrect|wrongpass|could not read |request signature we calculated does not match the signature you provided", lazyregexp.New(`AADSTS\d+: ([^.]+)|(Login failed for user '[^']*')|([Ii]ncorrect username or password)|ORA-01017: (invalid username/password)|\bNOAUTH Authentication required\b|(Login was refused using authentication mechanism \w+)|(command \w+ requires authentication)|(Server failed to authenticate the request)|\*\*\* (Access refused)|\bcode = Unauthenticated\b(?: desc = (\w+ [^"]+))?|(The (?:AWS )?Access Key Id you provided does not exist in our records)|(wrong password or no key found)|(client to provide credentials)|(Incorrect API key provided)|(?i:\b(login incorrect)\b)|\bWRONGPASS\b|(could not read (?:Username|Password) for '[^']+')|((?i:the )?request signature we calculated does not match the signature you provided)`), nil},
-			{"authentication failure", lazyregexp.New(`(?i)\bauthentication failure\b`), nil},
+			{"authentication fail", lazyregexp.New(`(?i)(\w+ authentication failed for user \\*["']?[^\s"'\\()]+\\*["']?|SASL authentication failed)|authentication failed for '([^']+)'|((?:\w+: )?authentication failed: password is incorrect)|\b535\b.*(authentication failed)`), nil},
+			{"aadsts|login failed for user '|noauth authentication required|login was refused using authentication mechanism | requires authentication|server failed to authenticate the request|access refused|code = unauthenticated|client to provide credentials|login incorrect|wrongpass|could not read ", lazyregexp.New(`AADSTS\d+: ([^.]+)|(Login failed for user '[^']*')|\bNOAUTH Authentication required\b|(Login was refused using authentication mechanism \w+)|(command \w+ requires authentication)|(Server failed to authenticate the request)|\*\*\* (Access refused)|\bcode = Unauthenticated\b(?: desc = (\w+ [^"]+))?|(client to provide credentials)|(?i:\b(login incorrect)\b)|\bWRONGPASS\b|(could not read (?:Username|Password) for '[^']+')`), nil},
 			{"access denied for user", lazyregexp.New(`(Access denied for user '[^']*'(?:@'[^']*')?(?: \(using password: NO\))?)`), nil},
-			{"password", lazyregexp.New(`(?:fe_sendauth: )?(no password supplied|client password must be a string|empty password returned by client)`), nil},
 			{"an error occurred (", cloudCall, nil},
-			{"invalid ", lazyregexp.New(`(?i)\b(invalid (?:user(?:name)? or password|user credentials|credentials|access token|api key|client secret provided))\b`), nil},
-			{"credentials", lazyregexp.New("\\b((?i)bad credentials)\\b|((?i:provided )?(?i:database )?credentials (?:for `[^`]+` )?are (?:not valid|invalid|incorrect))"), nil},
+			{"password|credential|user|key|token|login|secret|signature", lazyregexp.New(`(?i)\b((?:invalid|incorrect|wrong|bad|expired|empty) (?:user(?:name)?[ -]?(?:or |/|and )?)?(?:\w+ )?(?:password|credentials|access token|api key|access key|client secret)(?: (?:provided|returned by \w+|or no key found))?)\b|\b((?:no|client) password (?:supplied|provided|must be a string))\b|` +
+				`(?:^|[:,.>(\]'] *)((?:(?:the|your|provided|database|aws) )*(?:passwords?|credentials?|access key|api key|access token|request signature)\b(?: id| or \w+)?(?: for \x60[^\x60]+\x60)?(?: (?:you provided|we calculated))? (?:is|are|was|has|have|could|does|do|did)(?: been| not| be)* (?:not |be )?(?:valid|accepted|match|recognized|exist|verified|invalid|incorrect|wrong|empty|expired|revoked)\b[^.;:,")]*)`), nil},
 			{"401", lazyregexp.New(`(?i)\b401\b.*\bunauthorized(?: for url: (\S+))?|returned error: 401\b`), nil},
 			{"unauthorized", lazyregexp.New(`: Unauthorized$|"(?:err|error)": ?"(?:[^"]*: )?Unauthorized"|(logged in to the server) \(Unauthorized\)|(?i:unauthorized: authentication required)`), nil},
-			{"token ", lazyregexp.New(`(?i)(?:^|[:'] ?)((?:the )?token (?:has |is )?(?:been )?(?:expired|revoked)(?: or revoked)?)\b`), nil},
+			{"token |jwt ", lazyregexp.New(`(?i)(?:^|[:'] ?)((?:the )?(?:(?:security )?token(?: included in the request)?|jwt) (?:has |is )?(?:been )?(?:expired|revoked|invalid)(?: or revoked)?)\b`), nil},
+			{"authentication fail", lazyregexp.New(`(?i)\bauthentication fail(?:ed|ure)\b`), nil},
 		},
 		read:     readUnauthorized,
 		subject:  lazyregexp.New(`https?://([^\s/?#"'\])]+)`),
@@ -326,7 +328,8 @@ var accessErrors = []errorRow{
 	},
 	{
 		kind: ErrorSSHKey, brief: "broken SSH key",
-		patterns: []errorPattern{{"load key", lazyregexp.New(`(?i)\bload key \\*"([^"\\]+)\\*": (invalid format|error in libcrypto|bad permissions|incorrect passphrase[ \w]*|invalid private key|unknown key type)`), nil}},
+		yieldsTo: []ErrorKind{ErrorPermission, ErrorFileMissing},
+		patterns: []errorPattern{{"load key", lazyregexp.New(`(?i)\bload key \\*"([^"\\]+)\\*": ([a-z][\w ]+)`), nil}},
 		describe: func(subject string) string {
 			key, reason, _ := strings.Cut(subject, ":")
 			return "SSH cannot use its private key " + wording.Join(": ", key, reason)
@@ -335,7 +338,7 @@ var accessErrors = []errorRow{
 	},
 	{
 		kind: ErrorNoCredentials, brief: "no credentials",
-		patterns: []errorPattern{{"cate credentials|aws credentials|credentials from any|default credentials|no valid credential sources|failed to refresh cached credentials|defaultazurecredential failed|do not currently have an active account selected|no sas token or oauth token is present|please run 'az login'|failed to connect to msi|anonymous caller does not have ", lazyregexp.New(`(?i:(?:unable to|could not) (?:locate credentials|load aws credentials|load credentials from any)|default credentials(?: were not found|\. See)|no valid credential sources|failed to refresh cached credentials|DefaultAzureCredential failed)|do not currently have an active account selected|no SAS token or OAuth token is present|Please run 'az login'|Failed to connect to MSI|(Anonymous caller does not have \S+ access)`), nil}},
+		patterns: []errorPattern{{" credentials|no valid credential sources|failed to refresh cached credentials|defaultazurecredential failed|do not currently have an active account selected|no sas token or oauth token is present|please run 'az login'|failed to connect to msi|anonymous caller does not have ", lazyregexp.New(`(?i:(?:unable to|could not|cannot|failed to) (?:locate|load|find|automatically determine) (?:aws |default |any )?credentials|default credentials(?: were not found|\. See)|no valid credential sources|failed to refresh cached credentials|DefaultAzureCredential failed)|do not currently have an active account selected|no SAS token or OAuth token is present|Please run 'az login'|Failed to connect to MSI|(Anonymous caller does not have \S+ access)`), nil}},
 		text:     "it {sends no credentials to its cloud: %s|found no credentials for its cloud}",
 		advise: func(_ *KnownError, c Container) string {
 			identity := fmt.Sprintf("give ServiceAccount %s an identity in the cloud (its annotation, or a binding there)", c.Account)
@@ -351,14 +354,14 @@ var accessErrors = []errorRow{
 			{" cannot ", denied, nil},
 			{"attempting to grant", granting, nil},
 			{"permission ", lazyregexp.New(`Permission '(iam\.serviceAccounts\.getAccessToken)' denied|Permission ([a-z]+(?:\.\w+)+) denied on (?:\w+ )?[^\s(]+`), nil},
-			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)|(\w+ request failed with 403(?:: Forbidden| \(Forbidden\)))|(?i:(?:error|exception|failed|could not|cannot)\b.*\b(403 Forbidden))|(403 Insufficient Permission)`), nil},
-			{"not authorized ", lazyregexp.New(`(not authorized (?:on \S+ to execute command(?: \{ \w+)?|for \w+ on [\w.$-]+))`), nil},
+			{"403", lazyregexp.New(`\b(403(?: Client Error)?:? Forbidden for url: \S+|(?:\w+ request failed with|HTTP Error) 403:? \(?Forbidden\)?|403 Insufficient Permission)|(?i:(?:error|exception|failed|could not|cannot)\b.*\b(403 Forbidden))`), nil},
+			{"not authorized ", lazyregexp.New(`(not authorized \w+ [\w.$-]+ \w+ [\w.$-]+(?: command(?: \{ \w+)?)?)`), nil},
 			{"to database|required permissions|to perform action|unauthorized to access|requested access to|api error accessdenied", lazyregexp.New(`(Access denied for user '[^']*'@'[^']*' to database '[^']*')|(You do not have the required permissions needed to perform this operation)|does not have authorization to perform action '([^']+)'|(unauthorized to access repository: \S+, action: \w+)|(requested access to the resource is denied)|operation error \w+: (\w+), .*\bapi error AccessDenied`), nil},
 			{"per|does not have ", performs, nil},
+			{"code = permissiondenied", lazyregexp.New(`\bcode = PermissionDenied\b(?: desc = ([^"]+))?`), nil},                                               // gRPC
 			{"code: 403. errors:", lazyregexp.New(`^(Code: 403)\. Errors:$|\bCode: 403\. Errors:(?: \* \d+ errors? occurred:)? \* (permission denied)`), nil}, // Vault
 			{"an error occurred (", lazyregexp.New(`An error occurred \((?:AccessDenied|AccessDeniedException|403)\) when calling the (\w+) operation`), nil},
-			{"access denied", lazyregexp.New(`((?i:unable|failed) to [^:\\]+?)(?:: [\w.]+)?[:.] Access Denied|\b(\w+ \w+ (?:at|to|from) \S+) failed: .*Access Denied`), nil},
-			{"access denied", lazyregexp.New(`(AccessDenied: Access Denied)`), nil},
+			{"access denied", lazyregexp.New(`((?i:unable|failed) to [^:\\]+?)(?:: [\w.]+)?[:.] Access Denied|\b(\w+ \w+ (?:at|to|from) \S+) failed: .*Access Denied|(AccessDenied: Access Denied)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorNoCredentials},
 		read:     readAccess,

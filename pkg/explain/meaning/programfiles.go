@@ -28,8 +28,7 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorNoSpace,
 		patterns: []errorPattern{
-			{"no space left", lazyregexp.New(`(?i) to ['‘](/[^'’]+)['’]: no space left|no space left on device`), nil},
-			{"no space left on device|disk quota exceeded|enospc|got errno 28", lazyregexp.New(`(?i)no space left on device|disk quota exceeded|\bENOSPC(?:: no space|$|[^:\w'"])|\bGot errno 28\b`), nil},
+			{"no space left on device|disk quota exceeded|enospc|got errno 28", lazyregexp.New(`(?i) to ['‘](/[^'’]+)['’]: no space left|no space left on device|disk quota exceeded|\bENOSPC(?:: no space|$|[^:\w'"])|\bGot errno 28\b`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorSharedMemory},
 		subject:  pathInLine,
@@ -57,21 +56,20 @@ var fileErrors = []errorRow{
 		kind: ErrorPermission,
 		patterns: []errorPattern{
 			{"open stream", lazyregexp.New(`[("](/[^")\s]+)[")].*(?i:failed to open stream: permission denied)`), nil}, // PHP
-			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied: '([^']+)'|cannot \w+(?: \w+)* ['‘]([^'’]+)['’]: permission denied|(/[^\s:]+): connect: permission denied`), nil},
-			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|kind: permissiondenied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:)]+)['"’)]?: permission denied`), nil},
-			{"permission denied", lazyregexp.New(`(?i)\b(?:open|stat|lstat|read|chdir|mkdir|create|unlink|readlink) ([^\s:'"]+): permission denied`), nil},
-			{"permission denied", lazyregexp.New(`(?i)^(?:\S*/)?(?:tee|cp|mv|mkdir|touch|rm|ln|tar|install|rsync|\w*sh): (?:line )?(?:\d+: )?(?:cannot create )?([^\s:'"]*[./_-][^\s:'"]*|[^\s:'"]+_\w+): permission denied`), []int32{1, 2}},
+			{"permission denied", lazyregexp.New(`(?i)\bpermission denied[:,] (?:\w+ )?['"]([^'"]+)['"]|['"‘]([^'"’\s]+)['"’]\)?:? \(?(?:\(?13\)?:? )?permission denied(?:$|[^\w ]| [^f])|(/[^\s:]+): connect: permission denied|\b(?:open|l?stat|read\w*|chdir|mkdir|create|unlink) ([^\s:'"]+): permission denied|(?:^|[\s'"‘(=])([^\s'"’:(@]*[./_][^\s'"’:(@]*)['"’)]?(?::| \() ?(?:\(?13\)?:? )?permission denied(?:$|[^\w ]| [^f])`), nil},
+			{"permission", lazyregexp.New(`(?i)\[errno 13\] permission denied|kind: permissiondenied|eacces: permission denied|\(13: permission denied\)`), nil},
 			{"accessdeniedexception: |access to the path '|should be fully accessible", lazyregexp.New(`\bAccessDeniedException: (/\S+)|Access to the path '([^']+)' is denied|should be fully accessible[^:/]*: (/[^\s'"]*[^\s'".])`), nil}, // Jenkins
 		},
-		subject: pathInLine,
-		brief:   "permission denied",
-		text:    "permission denied{ for %s|}",
-		advise:  accessAdvice,
+		yieldsTo: []ErrorKind{ErrorSSHLogin},
+		subject:  pathInLine,
+		brief:    "permission denied",
+		text:     "permission denied{ for %s|}",
+		advise:   accessAdvice,
 	},
 	{
 		kind:     ErrorOwnership,
 		casual:   true,
-		patterns: []errorPattern{{"not permitted", lazyregexp.New(`(?i)\b(?:changing (?:ownership|group) of|preserve ownership for) '([^']+)': operation not permitted|ch(?:own|grp):? ['"]?(/[^\s:'"]+)['"]?(?: failed)?: operation not permitted`), nil}},
+		patterns: []errorPattern{{"not permitted", lazyregexp.New(`(?i)\b(?:(?:f?l?ch)?(?:own|grp)|group)\w*\b[^'"/]*[ '"](/?[^\s:'"]+)['"]?(?: failed)?: operation not permitted`), nil}},
 		brief:    "chown not permitted",
 		text:     "it is not permitted to change the owner of {%s|a file}",
 		advise:   ownershipAdvice,
@@ -80,11 +78,11 @@ var fileErrors = []errorRow{
 		kind: ErrorFileMissing,
 		patterns: []errorPattern{
 			{"open stream", lazyregexp.New(`[("](/[^")\s]+)[")].*(?i:failed to open stream: no such file)`), nil}, // PHP
-			{"the application '|nosuchfileexception: |could not |unable to access jarfile | exist|repo id must |can't |file or directory not found: | failed: no such file|failed to open snakefile: |found at expected path |modulespecifier | was not found", lazyregexp.New(`The application '([^']+)' does not exist|\bNoSuchFileException: (\S+)|Could not (?:find (?:file|a part of the path) '([^']+)'|open input file: (\S+))|Unable to access jarfile (\S+)|\b[tT]he (?:path "([^"]+)"|file (\S+)) (?:does not|doesn't) exist|Repo id must .*: '(/[^']+)'|can't (?:open file '([^']+)': \[Errno 2\]|cd to ([^\s:]+)(?:: No such file.*)?$)|file or directory not found: (\S+)|link_stat "([^"]+)" failed: No such file|Failed to open Snakefile: (\S+)|found at expected path (\S+)|moduleSpecifier \\*"([^"\\]+)|File (/\S+) was not found`), nil}, // .NET, Hugging Face takes a folder that does not exist for a name., pytest, dbt, k6
-			{"no such file", lazyregexp.New(`(?i:\[errno 2\] no such file or directory: '([^']+)'|enoent: no such file or directory, \w+ '([^']+)')|(?i:\b(?:open|stat|lstat|read|chdir) ([^\s:'"]+): no such file or directory|kind: notfound, message: "no such file|@ rb_sysopen - (.+) \(Errno::ENOENT\)|\bNo such file - \[?"?([^"\]\s]+))|(?i:(?:cannot|can't) \w+(?: \w+)* ['‘]([^'’]+)['’]: no such file)|(?i:(/\S+) \(no such file or directory\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: (?:cannot open: )?no such file or directory)`), nil},
+			{"the application '|nosuchfileexception: |could not |unable to access jarfile | exist|repo id must |can't | failed: no such file|failed to open snakefile: |found at expected path |modulespecifier | not found", lazyregexp.New(`The application '([^']+)' does not exist|\bNoSuchFileException: (\S+)|Could not (?:find (?:file|a part of the path) '([^']+)'|open input file: (\S+))|Unable to access jarfile (\S+)|\b(?:[fF]ile|[dD]irectory|[pP]ath) ["']?([^\s"']+)["']? (?:does not|doesn't) exist(?:[^,]|$)|\b(?:[fF]ile|[dD]irectory|[pP]ath) ["']?(/[^\s"':]+)["']? (?:was |is |could )?not (?:be )?found[.!]?$|\b(?:[fF]ile|[dD]irectory|[pP]ath) (?:was |is )?not found:? (?:at |in )?["']?([^\s"':]*/[^\s"':]+)|Repo id must .*: '(/[^']+)'|can't (?:open file '([^']+)': \[Errno 2\]|cd to ([^\s:]+)(?:: No such file.*)?$)|link_stat "([^"]+)" failed: No such file|Failed to open Snakefile: (\S+)|found at expected path (\S+)|moduleSpecifier \\*"([^"\\]+)`), nil}, // .NET, Hugging Face takes a folder that does not exist for a name., pytest, dbt, k6
+			{"no such file|file does not exist", lazyregexp.New(`(?i)\bno such file or directory[:,] (?:\w+ )?['"]([^'"]+)['"]|['"‘]([^'’"]+)['’"]\)?: (?:cannot open: )?no such file|\b(?:open|l?stat|read\w*|chdir) ([^\s:'"]+): no such file|(?:^|[\s'"‘(=])(/[^\s'"’:(]*|[^\s'"’:(]+/[^\s'"’:(]*|[^\s'"’:(]+\.[a-z]\w*)['"’)]?:? \(?(?:cannot open: |connect: )?(?:no such file|file does not exist)|kind: notfound, message: "no such file|@ rb_sysopen - (.+) \(Errno::ENOENT\)|\bno such file - \[?"?([^"\]\s]+)`), nil},
 		},
 		casual:   true,
-		yieldsTo: []ErrorKind{ErrorModuleMissing, ErrorNoGPU, ErrorOtherRoot},
+		yieldsTo: []ErrorKind{ErrorModuleMissing, ErrorNoGPU, ErrorOtherRoot, ErrorEarlierState},
 		brief:    "file missing",
 		text:     "{%s|a file} does not exist",
 		advise:   func(e *KnownError, c Container) string { return e.FileAdvice(c, c.Mounts) },

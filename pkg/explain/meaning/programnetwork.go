@@ -13,20 +13,23 @@ import (
 
 // Patterns for the subject of an error in its line, if the error's own pattern has none.
 var (
-	hostInLine = lazyregexp.New(`(?i)(?:\bhost(?: ?name)?[ :=]+(?:Just )?['"]?|server on ['"]|connecting to (?:host(?: ?name)? )?)([\w][\w.-]*)`)
+	hostInLine = lazyregexp.New(`(?i)(?:\bhost(?: ?name)?[ :=]+(?:Just )?['"]?|server on ['"]|connecting to (?:host(?: ?name)? )?)([\w][\w.-]*)|\(['"]?(\w[\w.-]*)['"]?, \d+\)`)
 	// ownEnd matches the end of a connection at the program, which Go writes before that of the server.
 	ownEnd        = lazyregexp.New(`\S+:\d+->`)
-	addressInLine = lazyregexp.New(`(?:^|[\s'"(\[/@])((?:[a-z][\w.-]*|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\]):\d{2,5})\b`)
+	addressInLine = lazyregexp.New(`(?:^|[\s'"(\[/@])` + hostPort)
+	// endpointInLine finds a server and its port as clients name them: "host X port N", ('X', N), or X:N.
+	endpointInLine = lazyregexp.New(`(?i:\b(?:host(?:name)?[ =:]+|(?:to|at|on|for|server) )["'\x60]?([a-z\d][\w.-]*)["'\x60]?(?: \([^)]*\))?,? (?:and accepting\b.*)?port[ =:]+(\d+)|\(["']?([a-z\d][\w.-]*)["']?, (\d{2,5})\)|/dev/tcp/([\w.-]+)/(\d+)|\bserver on '([^']+)'|\bremote host \(([^)]+)\))|(?:^|[\s'"(\[/@])` + hostPort)
 )
+
+const hostPort = `((?:[a-z][\w.-]*|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\]):\d{2,5})\b`
 
 // hostOfAddress matches the host of a request of Go before the address that it dialed.
 var hostOfAddress = lazyregexp.New(`(?:\bhttps?://|host=)([^\s/"'` + "`" + `]+).*\b(?:dial (?:tcp|udp)\d?|connect E[A-Z]+) \S`)
 
-// apiAddress matches the address of the Service of the API server, which is the first one of its range: of kubeadm, k3s, MicroK8s, EKS,
-// AKS and OpenShift. apiRequest matches a request to the API server: by that address, by a path that only it has, or by the words of kubectl.
-const apiAddress = `(?:10\.(?:96|43|100|0)\.0\.1|10\.152\.183\.1|172\.(?:20|30)\.0\.1)`
+// apiAddress matches the address of the Service of the API server, which is the first one of its range. apiRequest matches a request to the API server: by that address, by a path that only it has, or by the words of kubectl.
+const apiAddress = `(?:1(?:0|72)\.\d+\.0\.1|10\.152\.183\.1)`
 
-var apiRequest = lazyregexp.New(`https://(?:kubernetes\.default\b[^\s/"]*|` + apiAddress + `(?::443)?)/|https://[^\s/"]+/(?:apis/[a-z0-9.-]+/v\d|api/v1/(?:namespaces|nodes|pods|secrets|configmaps|services)\b|apis?\?timeout=|version(?:\?|")|openapi/v)|host='[^']+', port=\d+\).* with url: /(?:apis/[a-z0-9.-]+/v\d|api/v1/(?:namespaces|nodes|pods)\b)|Unable to connect to the server: |The connection to the server \S+ was refused`)
+var apiRequest = lazyregexp.New(`https://(?:kubernetes\.default\b[^\s/"]*|` + apiAddress + `(?::443)?)/|https://\d+\.\d+\.\d+\.\d+(?::\d+)?/api/v1/|https://[^\s/"]+/(?:apis/[a-z0-9.-]+/v\d|api/v1/(?:namespaces|nodes|pods|secrets|configmaps|services)\b|apis?\?timeout=|version(?:\?|")|openapi/v)|host='[^']+', port=\d+\).* with url: /(?:apis/[a-z0-9.-]+/v\d|api/v1/(?:namespaces|nodes|pods)\b)|Unable to connect to the server: |The connection to the server \S+ was refused`)
 
 // ofProxy is at the end of the subject of an error about the proxy of the program.
 const ofProxy = " (its proxy)"
@@ -201,7 +204,7 @@ var dnsFails = lazyregexp.New(`\blookup \S+ ?(?:on \S+)?: (?:read udp \S+: )?(?:
 
 // readName removes the root of the domain from the name, and notes that no DNS server answered.
 func readName(e *KnownError, line string) {
-	if e.Subject == "not" { // host not found
+	if e.Subject == "not" || e.Subject == "failed" { // host not found, getaddrinfo failed
 		e.Subject = ""
 	}
 	if e.Subject = strings.TrimSuffix(e.Subject, "."); e.Subject != "" && dnsFails.MatchString(line) {
@@ -265,11 +268,11 @@ var networkErrors = []errorRow{
 	{
 		kind: ErrorNameResolution, brief: "unresolved host",
 		patterns: []errorPattern{
-			{") cannot be retrieved|could not translate host name |bad address '|no resolvable bootstrap urls|unknown host |unknown mysql server host '|getaddrinfo enotfound |_mongodb._tcp.|getaddrinfo eai_again ", lazyregexp.New(`addresses of \(([^\s,]+), \d+\) cannot be retrieved|(?i:could not translate host name "([^"]+)")|\bbad address '([^']+)'|No resolvable bootstrap urls|Unknown host ([\w-]+\.[\w.-]*\w)|(?i:unknown mysql server host '([^']+)')|\bgetaddrinfo ENOTFOUND ([^\s:]+)|(_mongodb\._tcp\.[\w.-]*\w)|\bgetaddrinfo EAI_AGAIN ([^\s:]+)`), nil},
+			{"could not translate host name |bad address '|no resolvable bootstrap urls|unknown host |unknown mysql server host '|_mongodb._tcp.", lazyregexp.New(`(?i:could not translate host name "([^"]+)")|\bbad address '([^']+)'|No resolvable bootstrap urls|Unknown host ([\w-]+\.[\w.-]*\w)|(?i:unknown mysql server host '([^']+)')|(_mongodb\._tcp\.[\w.-]*\w)`), nil},
 			{"lookup ", lazyregexp.New(`\blookup ([^\s:]+)(?: on \S+)?: .`), nil},
 			{"resolve", lazyregexp.New(`(?i)(?:could not|couldn't|cannot|can't|failed to|unable to) resolve(?:(?: host| proxy| hostname| host name| host address| address)+:? ['‘"]?([^\s'’";:,]+)|:? ['‘"]?(\w[\w-]*\.[\w.-]+)(?:['’"]|:\d+)?(?:[\s;,)]|: |\.?$))`), nil},
-			{"unknownhost", lazyregexp.New(`\bUnknownHostException: ([^\s:]+)|\bUnknownHostException\b`), nil},
-			{"getaddrinfo", lazyregexp.New(`(?i)\bgetaddrinfo(?: for (\S+))?(?: port \d+)? failed: |\bgetaddrinfo ['"]?([^\s'":]+)['"]?(?: port \d+)?: `), nil},
+			{"unknownhost", lazyregexp.New(`\bUnknownHostException\b(?:: ([^\s:]+))?`), nil},
+			{"getaddrinfo", lazyregexp.New(`\bgetaddrinfo(?: for| E[A-Z_]+)? ['"]?([^\s'":]+)['"]?(?: port \d+)?(?: failed)?(?:[:,\s]|$)`), nil},
 			{"temporary failure", lazyregexp.New(`(?i)temporary failure (?:in name resolution|resolving '([^']+)')`), nil},
 			{"name ", lazyregexp.New(`(?i)(?:\bat |: )([\w.-]+):\d+: (?:\[errno -\d+\] )?name or service not known|name or service not known(?: \(([^\s():]+):\d+\))?`), nil},
 			{"name does not resolve|no such host|servname", lazyregexp.New(`(?i:name does not resolve)|(?i:no such host is known(?:\. \(([^\s():]+))?|no such host)|(?i:nodename nor servname provided)`), nil},
@@ -283,16 +286,11 @@ var networkErrors = []errorRow{
 	{
 		kind: ErrorConnectionRefused, brief: "connection refused",
 		patterns: []errorPattern{
-			{"connection refused", lazyregexp.New(`(?i:\bdial (?:tcp|udp)\d? (\S+): (?:connect: )?connection refused)|(?i:connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?,? (?:and accepting\b.*)?port (\d+) failed: connection refused)|(?i:/dev/tcp/([\w.-]+)/(\d+): connection refused|\bhost='([^']+)', port=(\d+)|\bhost (\S+) port (\d+): connection refused|connection refused.* for "([^"]+)" port (\d+))|(?i:\bserver on '([^']+)' \([^)]*connection refused|\bremote host \(([^)]+)\): connection refused)`), nil},
-			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d+ ms)?: connection refused`), nil},
-			{"connection refused", lazyregexp.New(`(?i)connection refused`), nil},
-			{"econnrefused", lazyregexp.New(`\bECONNREFUSED(?: ([^\s:,]+):(\d+))?`), nil},
-			{"err_connection_refused", lazyregexp.New(`net::ERR_CONNECTION_REFUSED(?: at \w+://([^\s/]+))?`), nil}, // browsers
-			{"mysql server on|refused", lazyregexp.New(`MySQL server on '([^']+)' \(111\)|The connection to the server (\S+) was refused|[cC]onnection to (?:the server )?([\w.-]+:\d+) (?:was )?refused`), nil},
+			{"refused|(111)", lazyregexp.New(`(?i)\bdial (?:tcp|udp)\d? (\S+): (?:connect: )?connection refused|\bERR_CONNECTION_REFUSED(?: at \w+://([^\s/]+))?|\bconnection to (?:the )?(?:server )?([\w.-]+:\d+) (?:was )?refused|\b(?:connection refused|ECONNREFUSED)\b|\bserver on '[^']+' \(111\)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorNameResolution, ErrorWebhook},
 		read:     readHost,
-		subject:  addressInLine,
+		subject:  endpointInLine,
 		text:     "connection refused{ by %s|}",
 		advise: addressAdvice("check whether something listens on %s when the Job starts, and whether address and port are correct",
 			"check whether the server listens when the Job starts, and whether its address and port are correct"),
@@ -300,14 +298,14 @@ var networkErrors = []errorRow{
 	{
 		kind: ErrorNoConnection, brief: "no connection",
 		patterns: []errorPattern{
-			// curl does not tell why; after a second or more, it has given up.
-			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{1,3} ms)?: could ?n[o']t connect to server`), nil},
-			{"reach database server", lazyregexp.New("Can't reach database server at `([^`:]+)`?:`?(\\d+)`"), nil}, // Prisma
-			{"to load", lazyregexp.New(`We couldn't connect to 'https?://([^/']+)' to load|Unable to load the service index for source https?://([^\s/]*[^\s/.])`), nil},
+			// curl gives no reason.
+			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d+ ms)?: could ?n[o']t connect to server`), nil},
+			{"to load|service index|connect to host", lazyregexp.New(`[cC]annot connect to host (\S+:\d+)|We couldn't connect to 'https?://([^/']+)' to load|Unable to load the service index for source https?://([^\s/]*[^\s/.])`), nil},
 			// A program that ends its message with the address gives no reason.
-			{"http", lazyregexp.New(`(?i)(?:failed to|could ?n[o']t|can(?:not|'t)|unable to) (?:connect|reach)\b[^'"/]{0,40}['"]?https?://([^\s/'",;)]*[^\s/'",;).])[^\s'",;)]*?[.'"]*$`), nil},
+			{"connect|reach", lazyregexp.New(`(?i)(?:failed to|could ?n[o']t|can(?:not|'t)|unable to) (?:connect|reach)\b[^'"/\x60]{0,40}?[ '"\x60](?:https?://([^\s/'",;)]*[^\s/'",;).])[^\s'",;)]*?|([\w.-]+)\x60?:\x60?(\d{2,5}))[.'"\x60]*$`), nil},
 		},
-		text: "could not connect to {%s|a server}",
+		yieldsTo: []ErrorKind{ErrorTimeout}, // After a second or more, curl has given up.
+		text:     "could not connect to {%s|a server}",
 		advise: addressAdvice("check whether something listens on %s when the Job starts, whether address and port are correct, and whether NetworkPolicies let the pod reach it",
 			"check whether the server listens when the Job starts, and whether its address and port are correct"),
 	},
@@ -315,19 +313,14 @@ var networkErrors = []errorRow{
 		kind: ErrorTimeout, brief: "no answer in time",
 		patterns: []errorPattern{
 			{"dial ", lazyregexp.New(`\bdial (?:tcp|udp)\d? (\S+): (?:i/o timeout|connect: connection timed out)`), nil},
-			{"deadline|handshake timeout", lazyregexp.New(`"https?://([^/"]+)[^"]*": context deadline exceeded|\[([\w.-]+:\d+)\]: context deadline exceeded|\bcode = DeadlineExceeded\b|"https?://([^/"]+)[^"]*": net/http: TLS handshake timeout`), nil},
-			{"connection to server", lazyregexp.New(`(?i)connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?, port (\d+) failed: (?:connection timed out|timeout expired)`), nil},
-			{"failed to connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{4,} ms|(?: after \d+ ms)?: (?:connection )?timed out)`), nil},
-			{"timed out", lazyregexp.New(`(?i)\bhost='([^']+)', port=(\d+)\).*timed out|\bhost (\S+) port (\d+): (?:connection|operation) timed out|timed out after \w+ while trying to connect to \((\S+), (\d+)\)`), nil},
-			{"timed out", lazyregexp.New(`(?i:\bserver on '([^']+)' \(timed out|\bremote host \(([^)]+)\): connection timed out|connecting to (\S+) .*failed: connection timed out)|(?i:connection timed out|\b(?:operation|download|connect|read) timed out)`), nil},
-			{"etimedout", lazyregexp.New(`\bETIMEDOUT(?: ([^\s:,]+):(\d+))?`), nil},
-			{"mysql server on", lazyregexp.New(`M\w+ server on '([^']+)' \((?:110|115|4)\)`), nil},
-			{"tried connecting to", lazyregexp.New(`Tried connecting to \[\('([^']+)', (\d+)\)\]\. Last error: timed out`), nil}, // Cassandra
+			{"deadline|timeout|timed out", lazyregexp.New(`"https?://([^/"]+)[^"]*": [^"]*(?:deadline exceeded|[tT]imeout\b)|(?:\bport[ =]\d+|\d\.\d+:\d{3,5}|\w{3}:\d{4,5}:|', \d{2,5}\)).{0,80}\b(?:timed out|deadline exceeded)|\bcode = DeadlineExceeded\b|TLS handshake timeout|\btimeout on endpoint URL: "https?://([^/"]+)`), nil},
+			{"timed out|etimedout|timeout expired", lazyregexp.New(`(?i)\b(?:(?:connection|operation|download|connect|read) timed out|connecting to (\S+) .*failed: connection timed out|timed out after \w+ while trying to connect|ETIMEDOUT\b|timeout expired\b|host='.*timed out)|\bserver on '[^']+' \(timed out`), nil},
+			{"server on '| ms: ", lazyregexp.New(`(?i)\bserver on '[^']+' \((?:11[05]|4)\)|failed to connect to \S+ port \d+ after \d{4,} ms`), nil},
 			{"timeout connecting", lazyregexp.New(`Timeout connecting to server`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorNameResolution, ErrorNoRoute, ErrorWebhook},
 		read:     readHost,
-		subject:  addressInLine,
+		subject:  endpointInLine,
 		text:     "{%s|a server} did not answer in time",
 		advise: addressAdvice("check whether %s is the right address and its server runs, and whether NetworkPolicies and firewalls let the pod reach it",
 			"check whether the server runs, and whether NetworkPolicies and firewalls let the pod reach it"),
@@ -335,12 +328,11 @@ var networkErrors = []errorRow{
 	{
 		kind: ErrorNoRoute, brief: "no route to host",
 		patterns: []errorPattern{
-			{"no route to host", lazyregexp.New(`(?i:\bdial (?:tcp|udp)\d? (\S+): connect: no route to host|\bto (?:host )?(\S+) port (\d+)(?: after \d+ ms)?: no route to host)|(?i:no route to host(?:: ['"]?([a-z0-9][\w.-]*))?)`), nil},
-			{"unreach", lazyregexp.New(`(?i)\bdial (?:tcp|udp)\d? (\S+): connect: network is unreachable|network is unreachable|\b(?:EHOSTUNREACH|ENETUNREACH)(?: ([^\s:,]+):(\d+))?`), nil},
+			{"no route to host|unreach", lazyregexp.New(`(?i)\bdial (?:tcp|udp)\d? (\S+): connect: (?:no route to host|network is unreachable)|\bno route to host(?:: ['"]?([a-z0-9][\w.-]*))?|\bnetwork is unreachable|\bE(?:HOST|NET)UNREACH\b`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorWebhook},
 		read:     readHost,
-		subject:  addressInLine,
+		subject:  endpointInLine,
 		text:     "there is no route to {%s|a server}",
 		advise: addressAdvice("check whether %s is the right address, and whether the pod's network, NetworkPolicies and firewalls let the pod reach it",
 			"check the address of the server, and whether the pod's network, NetworkPolicies and firewalls let the pod reach it"),
@@ -349,12 +341,11 @@ var networkErrors = []errorRow{
 		kind: ErrorCertificate, brief: "bad certificate",
 		patterns: []errorPattern{
 			{"x509: ", lazyregexp.New(`(x509: certificate has expired or is not yet valid)|(x509: .+)$`), nil},
+			{"certific", lazyregexp.New(`(?i)((?:unable|failed) to (?:verify|validate|find valid|get (?:\w+ )?issuer) [^,;:"]*?certific\w+(?: path[\w ]*)?|cannot verify \S+ certificate|self[- ]signed certificate(?: in certificate chain)?|certificate (?:has expired|is not yet valid)|certificate chain was issued by an authority that is not trusted|\S+ does not match certificate's altnames)`), nil},
 			{"certificate verify failed", lazyregexp.New(`(?i)certificate verify failed(?:: ([^(\]]+[^(\]\s]))?`), nil},
 			{"ssl certificate problem", lazyregexp.New(`(?i)ssl certificate problem: (.+)$`), nil},
 			{"certificate subject name", lazyregexp.New(`(no alternative certificate subject name matches .+)$`), nil},
 			{"pkix path", lazyregexp.New(`PKIX path (?:building|validation) failed`), nil},
-			{"certification path", lazyregexp.New(`(unable to find valid certification path to requested target)`), nil},
-			{"certificate", lazyregexp.New(`(?i)(cannot verify \S+ certificate|self[- ]signed certificate(?: in certificate chain)?|unable to get (?:local )?issuer certificate|unable to verify the first certificate|certificate chain was issued by an authority that is not trusted|\S+ does not match certificate's altnames)`), nil},
 			{"remote certificate is invalid", lazyregexp.New(`The remote certificate is invalid(?: because of errors in the certificate chain: (.+))?`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorWebhook},

@@ -28,8 +28,7 @@ func (o *Leftover) word() string { return o.Resource + "/" + o.Name }
 
 // existing matches the message of the API server about an object that exists, with its quotes escaped or not. Databases have no such
 // resources.
-const existing = `\b((?:secrets|configmaps|services|serviceaccounts|persistentvolumeclaims|persistentvolumes|namespaces|pods|endpoints|` +
-	`[a-z]+s\.(?:apps|batch|policy|autoscaling|extensions|[a-z0-9-]+\.[a-z0-9.-]+)) \\*"[a-z0-9.:-]+\\*" already exists)`
+const existing = `\b([a-z]+s(?:\.[a-z0-9-]+)* \\*"[a-z0-9.:-]+\\*" already exists)`
 
 var leftover = lazyregexp.New(existing)
 

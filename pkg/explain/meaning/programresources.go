@@ -72,15 +72,16 @@ var resourceErrors = []errorRow{
 	},
 	{
 		kind:     ErrorBus,
-		patterns: []errorPattern{{"bus", lazyregexp.New(`\bBus error \(core dumped\)|(Signal 7 \(SIGBUS\)) received by PID`), nil}},
+		patterns: []errorPattern{{"bus", lazyregexp.New(`\b(Bus error(?: \(core dumped\))?)|(Signal 7 \(SIGBUS\)) received by PID`), nil}},
+		yieldsTo: []ErrorKind{ErrorSharedMemory},
 		brief:    "bus error",
-		text:     "{%s|Bus error (core dumped)}",
+		text:     "{%s|Bus error}",
 		advice:   "give the container the huge pages that it uses (limit hugepages-2Mi) or turn them off in the program, and check the size of /dev/shm and of volumes that it maps",
 	},
 	{
 		kind: ErrorOutOfMemory,
 		patterns: []errorPattern{
-			{"memory", lazyregexp.New(`\bOutOfMemoryError(?:: (.+))?$|\bOutOfMemoryException\b|(?i:cannot allocate memory|failed to allocate memory)|(JavaScript heap out of memory)|(?:^|[\s._])_?(?:Array)?MemoryError\b|\bruntime: out of memory|insufficient memory for the Java Runtime|(Allowed memory size of \d+ bytes exhausted)|(os::commit_memory)\(.*\bfailed`), nil},
+			{"memory", lazyregexp.New(`\bOutOfMemoryError(?:: (.+))?$|\bOutOfMemoryException\b|(?i:cannot allocate memory|failed to allocate memory)|\b([A-Z]\w+ heap out of memory)|(?:^|[:\])>-] ?)[oO]ut of memory\b|(?:^|[\s._])_?(?:Array)?MemoryError\b|insufficient memory for the Java Runtime|(Allowed memory size of \d+ bytes exhausted)|(os::commit_memory)\(.*\bfailed`), nil},
 			{"cannot allocate |std::bad_alloc|, hresult: 0x8007000e|gc heap initialization failed with error 0x8007000e|could not reserve enough space for ", lazyregexp.New(`cannot allocate (vector of size .+)$|\bstd::bad_alloc\b|(?:GC heap initialization failed|CoreCLR), HRESULT: 0x8007000E|GC heap initialization failed with error 0x8007000E|(Could not reserve enough space for .*?object heap)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorProcessLimit, ErrorOutOfGPUMemory},

@@ -143,7 +143,7 @@ func (e *KnownError) cloudAdvice(c Container) string {
 		action = wording.Join(" on ", action, c.object)
 	}
 	switch {
-	case name == assumeRole:
+	case strings.HasSuffix(assumeRole, name):
 		return fmt.Sprintf("have the trust policy of the IAM role allow ServiceAccount %s of this namespace, and check its annotation eks.amazonaws.com/role-arn", c.account())
 	case name == impersonation:
 		return fmt.Sprintf("bind role iam.workloadIdentityUser on the Google service account to ServiceAccount %s (member PROJECT.svc.id.goog[%s/%s]), and check its annotation iam.gke.io/gcp-service-account", c.account(), c.Namespace, c.account())
@@ -160,7 +160,7 @@ const (
 )
 
 // apiPath matches the URL of objects at an API server: their group, their namespace if it is of one, and their resource.
-var apiPath = lazyregexp.New(`^https://[^/]+/api(?:/v1|s/([a-z0-9.-]+)/v\d\w*)/(?:namespaces/([a-z0-9-]+)/)?([a-z]+)`)
+var apiPath = lazyregexp.New(`^https://[^/]+/apis?(?:/([a-z][a-z0-9.-]*))?/v\d\w*/(?:namespaces/([a-z0-9-]+)/)?([a-z]+)`)
 
 // ObjectsNamespace returns the namespace of the objects that IsOfObjects is about, "" for all namespaces.
 func (e *KnownError) ObjectsNamespace() string {

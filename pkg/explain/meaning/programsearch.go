@@ -155,7 +155,7 @@ func knownInText(code int32, text string) *KnownError {
 	if known := knownError(code, text, startErrors); known != nil {
 		return known
 	}
-	if known := knownError(code, text, programErrors); known == nil || !slices.Contains([]ErrorKind{ErrorFileMissing, ErrorSharedMemory, ErrorUsage}, known.Kind) || !strings.Contains(text, "ERROR:  ") && !strings.Contains(text, "ResponseError") {
+	if known := knownError(code, text, programErrors); known == nil || !slices.Contains([]ErrorKind{ErrorFileMissing, ErrorSharedMemory, ErrorUsage, ErrorOutOfMemory}, known.Kind) || !strings.Contains(text, "ERROR:  ") && !strings.Contains(text, "ResponseError") {
 		return known
 	}
 	return nil // The file or the command is one of a server.
@@ -207,8 +207,11 @@ func knownError(code int32, line string, rows []errorRow) *KnownError {
 	known := &KnownError{Kind: found.kind, Subject: strings.TrimSuffix(strings.Join(named, ":"), `"}`)} // The end of a record.
 	if found.subject != nil && known.Subject == "" {
 		line = strings.NewReplacer("ipv4:", "", "ipv6:", "").Replace(ownEnd.ReplaceAllString(line[len(placeInScript.FindString(line)):], "")) // of gRPC
-		if known.Subject = strings.TrimRight(found.subject.Group(line), "."); sourceLine.MatchString(known.Subject) || strings.HasPrefix(known.Subject, "0.0.0.0") {
-			known.Subject = "" // It listens there.
+		for _, m := range found.subject.FindAllStringSubmatch(line, -1) {
+			subject := strings.TrimRight(strings.Join(slices.DeleteFunc(m[1:], func(s string) bool { return s == "" }), ":"), ".")
+			if known.Subject == "" && !sourceLine.MatchString(subject) && !strings.HasPrefix(subject, "0.0.0.0") { // It listens there.
+				known.Subject = subject
+			}
 		}
 	}
 	if found.read != nil {

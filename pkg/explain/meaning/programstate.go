@@ -13,23 +13,23 @@ import (
 var stateErrors = []errorRow{
 	{
 		kind:     ErrorHostKey,
-		patterns: []errorPattern{{"host key verification failed|knownhosts: key ", lazyregexp.New(`Host key verification failed|knownhosts: key (?:is unknown|mismatch)`), nil}},
+		patterns: []errorPattern{{"host key|hosts: key|of host", lazyregexp.New(`(?i)\bhost key\b.*\b(?:fail\w*|(?:un)?known|mismatch|changed)\b|knownhosts: key|authenticity of host`), nil}},
 		brief:    "unknown host key",
 		text:     "host key verification failed: its known_hosts lacks the key of the server, or has another",
 		advice:   "give container {container} a known_hosts file with the host key of the server, such as from a ConfigMap; ssh-keyscan prints the key",
 	},
 	{
 		kind: ErrorRateLimit, brief: "rate limit",
-		patterns: []errorPattern{{"rate limit|toomanyrequests|too many|429|exceeded your current quota|an error occurred (", lazyregexp.New(`(?i:toomanyrequests: (you have reached your (?:\S+ ){1,3}rate limit)|\b((?:api )?rate limit (?:already )?exceeded)\b)|(TOOMANYREQUESTS)|(too many (?:certificates|failed authorizations|new orders|registrations)\b[^:,]*)|(?i:\b429 (?:client error: )?too many requests(?: for url: (\S+))?)|(You exceeded your current quota)|An error occurred \((SlowDown|Throttling|ThrottlingException|TooManyRequestsException|RequestLimitExceeded)\)`), nil}},
+		patterns: []errorPattern{{"rate exceeded|rate limit|toomanyrequests|too many|429|exceeded your current quota|an error occurred (", lazyregexp.New(`(?i:toomanyrequests: (you have reached your (?:\S+ ){1,3}rate limit)|\b((?:api )?rate limit (?:already )?exceeded)\b)|(TOOMANYREQUESTS)|(too many (?:certificates|failed authorizations|new orders|registrations)\b[^:,]*)|(?i:\btoo many requests\b(?: for url: (\S+))?|\bstatus(?: code)?[ =:]+429\b|\b(rate exceeded)\b)|(You exceeded your current quota)|An error occurred \((SlowDown|Throttling|ThrottlingException|TooManyRequestsException|RequestLimitExceeded)\)`), nil}},
 		text:     "a service limits its requests{: %s|}",
 		advice:   "wait until the limit is reset, send fewer requests (such as with less parallelism, or with a cache or mirror of what it downloads), or log in with an account that has a higher limit",
 	},
 	{
 		kind: ErrorEarlierState, brief: "earlier state",
 		patterns: []errorPattern{
-			{"migration|can't locate revision|dirty database|lock|in progress|no deployed releases|cannot be imported|duplicate column|still in use|already |is not clean|but is now", lazyregexp.New(`(Migration checksum mismatch for migration (?:with )?version \S+)|(found failed migrations in the target database)|(no migration found for version \d+)|([Cc]ontains a failed migration to version \S+|Detected failed migration to version \S+)|(MigrationInProgress: .+)|([Aa]nother migration process is currently running)|(Detected (?:applied|resolved|failed) migration not (?:resolved|applied)[\w ]*)|(migration \S+ was previously applied but (?:has been modified|is missing))|(Migration file of version \S+ is missing)|(Can't locate revision identified by '[^']+')|(Dirty database version \d+)|([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|((?:repository|[mM]igration table) is already locked)|(another operation \(install/upgrade/rollback\) is in progress)|("[^"]+" has no deployed releases)|(\S+ "[^"]+"(?: in namespace "[^"]*")? exists and cannot be imported) into|(Duplicate column name '[^']+')|(cannot re-use a name that is still in use)|(failed to allocate IP \S+: provided IP is already allocated)|(\d+: provided port is already allocated)|MongoServerError: (already initialized)|(database is not clean: .+? in schema "[^"]+")|(\S+::\S+::\S+ was: \S+ but is now: \S+)`), nil},
+			{"migration|can't locate revision|dirty database|lock|in progress|no deployed releases|cannot be imported|duplicate column|still in use|already |is not clean|but is now", lazyregexp.New(`([mM]igration\b[^.,:;"(]*\b(?:mismatch|missing|has been modified)\b[^.,;"(]*)|(\w{5,}(?: a)? failed migrations?\b(?: [\w.]+)*)|(no migration found for version \d+)|(MigrationInProgress: .+)|([Aa]nother migration process is currently running)|(Detected (?:applied|resolved) migration not (?:resolved|applied)[\w ]*)|(Can't locate revision identified by '[^']+')|(Dirty database version \d+)|([Cc]ould not acquire [a-z ]*lock\b)|((?:the )?\w+(?: table)? is already locked\b(?: by another \S+ client)?)|(another operation \(install/upgrade/rollback\) is in progress)|("[^"]+" has no deployed releases)|(\S+ "[^"]+"(?: in namespace "[^"]*")? exists and cannot be imported) into|(Duplicate column name '[^']+')|(cannot re-use a name that is still in use)|((?:failed to allocate IP \S+: )?(?:\d+: )?provided \w+ is already allocated)|MongoServerError: (already initialized)|(database is not clean: .+? in schema "[^"]+")|(\S+::\S+::\S+ was: \S+ but is now: \S+)`), nil},
 			{"already exists", lazyregexp.New(`(A job instance already exists and is complete)|` + existing + `|ERROR: +((?:relation|column) "[^"]+" (?:of relation "[^"]+" )?already exists)|(Table '[^']+' already exists)|fatal: destination path ('[^']+' already exists)`), nil},
-			{"already exists", lazyregexp.New("((?:[A-Za-z]+ )?(?:\"[^\"]+\"|'[^']+'|`[^`]+`|\\[[^\\]]+\\]) already exists)|((?:[rR]eplica|[sS]napshot|[aA]rchive|[bB]ackup named|[cC]ollection|[bB]ucket|[tT]opic|[dD]atabase|[cC]onnector|[uU]ser|[rR]ole|[nN]amespace|[sS]napshot) (?:with (?:the )?(?:name|identifier|ID) )?(?:\\S+ )?already exists(?:: \\S+)?)"), nil},
+			{"already exists", lazyregexp.New("((?:[A-Za-z]+ )?(?:\"[^\"]+\"|'[^']+'|`[^`]+`|\\[[^\\]]+\\]) already exists)(?:[^,]|$)|((?:[rR]eplica|[sS]napshot|[aA]rchive|[bB]ackup named|[cC]ollection|[bB]ucket|[tT]opic|[dD]atabase|[cC]onnector|[uU]ser|[rR]ole|[nN]amespace|[sS]napshot) (?:with (?:the )?(?:name|identifier|ID) )?(?:\\S+ )?already exists(?:: \\S+)?)"), nil},
 		},
 		answer: lazyregexp.New("^The (`[^`]+` migration) started at .* failed"),
 		read:   readLeftover,
@@ -46,7 +46,7 @@ var stateErrors = []errorRow{
 	},
 	{
 		kind:     ErrorScript,
-		patterns: []errorPattern{{"yntax error|ad substitution|set: illegal option -o pipefail|nexpected end of file", lazyregexp.New(`^\S+: (?:-c: )?(?:(?:line )?\d+: )?([Ss]yntax error(?:: (?:unexpected .+|"[^"]+" unexpected.*|[\w ]+ unexpected.*|[Uu]nterminated .+)| near unexpected .+)|(?:\S+: )?[Bb]ad substitution|set: Illegal option -o pipefail|[Uu]nexpected end of file.*)`), nil}},
+		patterns: []errorPattern{{"yntax error|ad substitution|set: illegal option -o pipefail|nexpected end of file", lazyregexp.New(`^\S+: (?:-c: )?(?:(?:line )?\d+: )?([Ss]yntax error.*\b[Uu]n(?:expected|terminated)\b.*|(?:\S+: )?[Bb]ad substitution|set: Illegal option -o pipefail|[Uu]nexpected end of file.*)`), nil}},
 		brief:    "script",
 		text:     "the shell cannot read its script{: %s|}",
 		advise:   scriptAdvice,
@@ -55,9 +55,8 @@ var stateErrors = []errorRow{
 		kind: ErrorVariable, brief: "variable not set",
 		casual: true,
 		patterns: []errorPattern{
-			{"variable", lazyregexp.New(`environment variable ([A-Z][A-Z0-9_]+) expected, but not set`), nil}, // PyTorch
-			{"", lazyregexp.New(shellVariable + `(?:unbound variable|parameter (?:null or )?not set)`), nil},
-			{"keyerror: |key not found: |undefinedvalueerror: | must be set", lazyregexp.New(`\bKeyError: ['"]` + constant + `['"]|\bkey not found: "` + constant + `"|\bUndefinedValueError: ` + constant + ` not found|\beither ` + constant + ` or [A-Z_]+ must be set`), nil}, // Python, ENV.fetch of Ruby, python-decouple, Spark
+			{"unbound|not set", lazyregexp.New(shellVariable + `(?:unbound variable|parameter (?:null or )?not set)`), nil},
+			{"expected, but not set|keyerror: |key not found: |undefinedvalueerror: | must be set", lazyregexp.New(`environment variable ` + constant + ` expected, but not set|\bKeyError: ['"]` + constant + `['"]|\bkey not found: "` + constant + `"|\bUndefinedValueError: ` + constant + ` not found|\beither ` + constant + ` or [A-Z_]+ must be set`), nil}, // PyTorch, Python, ENV.fetch of Ruby, python-decouple, Spark
 			{"set|required|missing|empty|provided|defined", lazyregexp.New(`(?:^|[:!] )["'` + "`" + `]?((?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+))["'` + "`" + `]? (?:` + envVariable + ` )?(?:is|was|must be|has to be|are) (?:not set|set|required|missing|undefined|empty|unset|not provided|provided|not defined|defined)\b`), nil},
 			{"required|missing|defined|set|provided", lazyregexp.New(`(?:^|[:!\]] )["'` + "`" + `]?((?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+))["'` + "`" + `]?:? (?:` + envVariable + ` )?(?:not set|required|missing|undefined|unset|not provided|not defined)\b`), nil},
 			{"env", lazyregexp.New(`\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+) ` + envVariable + ` (?:is )?(?:required|not set|missing|must be set)\b`), nil},
@@ -88,16 +87,15 @@ var stateErrors = []errorRow{
 	{
 		kind: ErrorObjectMissing, brief: "object missing",
 		patterns: []errorPattern{
-			{"exist", lazyregexp.New(`((?:relation|table|column|type|function|schema|index|sequence|extension|view|database|role|user) \\*"[^"\\]+\\*"(?: of relation "[^"]+"| referenced in foreign key constraint)? does not exist)|(column [\w.]+ does not exist)|((?:Table|Database) ['"]?[\w.]+['"]? does(?:n't| not) exist)`), nil},
+			{"exist", lazyregexp.New(`\b([A-Za-z][a-z]+ \\*["'][^"'\\]+\\*["'](?: of relation "[^"]+"| referenced in foreign key constraint)? (?:does not|doesn't) exist)(?:[^,]|$)|(column [\w.]+ does not exist)|((?:Table|Database) [\w.]+ does(?:n't| not) exist)`), nil},
 			{"unknown |no such|invalid object name", lazyregexp.New(`(Unknown (?:database|column|table) '[^']+')|(no such (?:table|column): \S+)|(Invalid object name '[^']+')`), nil},
 			{"nosuchbucket", lazyregexp.New(` to (\w+://[^/\s]+)\S* An error occurred \(NoSuchBucket\)`), nil}, // AWS CLI
-			{"the specified", lazyregexp.New(`(The specified (?:bucket|container|key) does not exist|S3 bucket "[^"]+" does not exist)`), nil},
-			{"nosuchbucket", lazyregexp.New(`\b(NoSuchBucket)\b`), nil},
+			{"the specified|s3 bucket", lazyregexp.New(`(The specified (?:bucket|container|key) does not exist|S3 bucket "[^"]+" does not exist)`), nil},
 			{"chart ", lazyregexp.New(`(chart \\*"[^"\\]+\\*" (?:matching|version) \S+ not found in (?:\S+ index|\S+ repository))`), nil},
-			{"(404) when calling", lazyregexp.New(`An error occurred \(404\) when calling the HeadObject operation: (Key "[^"]+" does not exist)?`), nil},
+			{"(404) when calling|nosuchbucket", lazyregexp.New(`\b(NoSuchBucket)\b|An error occurred \(404\) when calling the HeadObject operation: (Key "[^"]+" does not exist)?`), nil},
 			{"://", lazyregexp.New(`(?:Path does not exist|No such file or directory): ((?:s3a?|gs|gcs|abfss?|wasbs?)://\S*\w)|\b((?:s3a?|gs|gcs|abfss?|wasbs?)://\S+) (?:bucket does not exist|not found$)`), nil},
 		},
-		yieldsTo: []ErrorKind{ErrorEarlierState, ErrorAuthentication},
+		yieldsTo: []ErrorKind{ErrorEarlierState, ErrorAuthentication, ErrorFileMissing},
 		read:     func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
 		describe: objectText,
 		advise:   objectAdvice,
@@ -192,6 +190,12 @@ func objectText(subject string) string {
 	return cmp.Or(subject, "what it uses does not exist")
 }
 
+// ofDatabase matches what a migration creates in a database, and namedThing any other object with its name.
+var (
+	ofDatabase = lazyregexp.New(`(?i)^(?:relation|table|column|type|function|schema|index|sequence|extension|view|unknown|no such|invalid|constraint|trigger|operator)\b`)
+	namedThing = lazyregexp.New(`^\w+ ["']([^"']+)["']`)
+)
+
 // objectAdvice says what creates the object that does not exist.
 func objectAdvice(e *KnownError, c Container) string {
 	kind, _, _ := strings.Cut(strings.ToLower(e.Subject), " ")
@@ -207,6 +211,9 @@ func objectAdvice(e *KnownError, c Container) string {
 	case kind == "database", kind == "role", kind == "user", strings.HasPrefix(e.Subject, "Unknown database"):
 		return fmt.Sprintf("create it on %s, or correct its name in container %s", cmp.Or(onlyServer(&c), "the database server"), c.Name)
 	}
+	if m := namedThing.FindStringSubmatch(e.Subject); m != nil && !ofDatabase.MatchString(e.Subject) {
+		return fmt.Sprintf("create %s%s before this Job, or correct its name: it comes from %s", m[0], prefixed(" at ", onlyServer(&c)), c.sourceOf(m[1:]))
+	}
 	return fmt.Sprintf("run what creates it before this Job, such as a migration, or have container %s use the right database and schema", c.Name)
 }
 
@@ -215,10 +222,10 @@ var tooMany = lazyregexp.New(`^accepts (?:at most )?[01] arg\(s\), received \d+$
 
 // usageErrors are the messages of libraries that parse arguments.
 var usageErrors = []errorPattern{
-	{"flag", lazyregexp.New(`^(flag (?:provided but not defined|needs an argument): \S+)|^(?:(?i:error): )?(required flag\(s\) .+ not set)|(invalid argument .+ for \\*"[^"]+" flag)`), nil}, // Go, pflag
-	{"unknown", lazyregexp.New(`^(?:\S+: )?(?:(?i:error): )?([uU]nknown (?:shorthand )?(?:flag|command|option):? .+)`), nil},
-	{"error: |arg(s), ", lazyregexp.New(`^\S+(?: \S+)?:? (?:command )?error: (unrecognized arguments: .+|the following arguments are required: .+|argument \S+: .+)|^Error: (No such (?:command|option):? .+|Got unexpected extra argument.+|Invalid value for .+)|^Error: (Missing (?:(?:option|argument|parameter) '.+|application resource.*))|^(?:Error: )?((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)|^Error: (provide either [^.]+)|^error: (unexpected argument .+ found)`), nil}, // argparse, Click, Cobra, clap
-	{"no attempt", lazyregexp.New(`^(\S+:\d+ - no attempt)$`), nil}, // pg_isready
+	{"flag|option|argument|parameter|command", lazyregexp.New(`^(?:[a-z0-9_./-]+(?: [\w-]+)?: |[\w-]+ command )?(?i:<?error>?:? )?((?i:un\w+[dn]|in(?:valid|correct)|illegal|missing|no such|got unexpected|bad|too (?:many|few)|required|the following|flag provided|flag needs)(?: [\w/]+){0,3}? ?(?:flag|option|argument|parameter|(?:sub)?command|not defined)(?:s|\(s\))?\b.*)`), nil},
+	{"error: |arg(s), ", lazyregexp.New(`^\S+(?: \S+)?:? (?:command )?error: (argument \S+: .+)|^Error: (Invalid value for .+)|^Error: (Missing application resource.*)|^(?:Error: )?((?:accepts|requires) (?:at least|at most|exactly|between)? ?\d+ .*\barg.*)|^Error: (provide either [^.]+)`), nil}, // argparse, Click, Cobra
+	{" flag", lazyregexp.New(`(invalid argument .+ for \\*"[^"]+" flag)`), nil},                                                                                        // pflag
+	{"no attempt", lazyregexp.New(`^(\S+:\d+ - no attempt)$`), nil},                                                                                                    // pg_isready
 	{"option", lazyregexp.New(`^\S+: (unrecognized option .+|bad option: .+|invalid option -- .+|option requires an argument .+)|^(Unrecognized VM option '.+)`), nil}, // getopt, Java
 }
 
@@ -251,7 +258,7 @@ var resolutions = []struct{ part, how string }{
 	{"Dirty database", "undo or complete the migration that failed, then set its version with migrate force; until then, a rerun fails again"},
 	{"already allocated", "use another address or port than {number}; or, if nothing needs the Service that has it (kubectl get services -A), delete that one"},
 	{"Detected ", "use an image that has the migration which the database has, or, if it was removed on purpose, mark it so (flyway repair); until then, a rerun fails again"}, {"already initialized", "have the script call rs.initiate() only if rs.status() fails: the replica set exists, which is what it wants"},
-	{"change log lock", unlock + "liquibase release-locks, or set LOCKED to false in table DATABASECHANGELOGLOCK"}, {"igration table is", unlock + "knex migrate:unlock"}, {"the state is", unlock + "terraform force-unlock and its ID"}, {"lock", unlock + "restic unlock (VolSync has spec.restic.unlock for it)"},
+	{"change log lock", unlock + "liquibase release-locks, or set LOCKED to false in table DATABASECHANGELOGLOCK"}, {"igration table is", unlock + "knex migrate:unlock"}, {"the state is", unlock + "terraform force-unlock and its ID"}, {"repository", unlock + "restic unlock (VolSync has spec.restic.unlock for it)"}, {"lock", unlock + "the tool, or where it is kept"},
 	{"MigrationInProgress", "if no migration runs anymore, reverse the one that is marked as in progress (snuba migrations reverse --group GROUP --migration-id ID); until then, a rerun fails again"},
 	{"igration", "if no migration runs anymore, complete or undo the one that began, and mark it so with the tool; until then, a rerun fails again"}, {"in progress", "wait until the other Helm command ends; if none runs, go back to an earlier release (helm rollback), or uninstall one that was never installed"},
 	{"", "find out what uses the name, or use another one"},
