@@ -27,7 +27,7 @@ var (
 	ofEnvironment = lazyregexp.New(`\b(?:Assertion|Value|Runtime)Error\b|\bIllegalState|^panic: |(?i:unhandled (?:exception|rejection))`)
 	faulty        = lazyregexp.New(`\b(?:Attribute|Type|Key|Index|ZeroDivision|Assertion|Recursion|Value|Runtime|Range|NoMethod|Argument|NotImplemented|Lookup|Arithmetic|StopIteration)Error\b|` +
 		`\b(?:NullReference|InvalidOperation|IndexOutOfRange|InvalidCast|ArgumentNull|Argument|Format|IllegalState|IllegalArgument|\w*IndexOutOfBounds|ClassCast|NumberFormat|UnsupportedOperation|ConcurrentModification|NotImplemented)Exception\b|` +
-		`^panic: |^Error in \S|\bNoSuch(?:Method|Field)Error\b|(?i:call to (?:a member function|undefined)|undefined (?:array key|index|offset|variable|property)|unhandled (?:exception|rejection))`)
+		`^panic: |^fatal error: |^Error in \S|\b(?:undefined|null|None\w*|nil)\b|\bNoSuch(?:Method|Field)Error\b|(?i:call to (?:a member function|undefined)|undefined (?:array key|index|offset|variable|property)|unhandled (?:exception|rejection))`)
 )
 
 // codeIn returns the last place in code that the log names: in a volume, or else in the program itself; line is "" if there is none.
