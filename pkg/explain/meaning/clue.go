@@ -20,9 +20,9 @@ type Clue struct {
 // the status of a response, or a server that fails. What a program itself advises is better than one of the weakClues.
 var (
 	clues = []func(*Clue, *Container) Remedy{
-		unanswered, askedVault, asked(accessAsks), brokenCode, inTemplate(unread), unservedKind, asked(asks), inTemplate(refusedOption), inTemplate(wrongWord), knownWords, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, asked(lateAsks),
+		unanswered, askedVault, asked(accessAsks), brokenCode, inTemplate(unread), unservedKind, asked(asks), inTemplate(refusedOption), inTemplate(wrongWord), inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, asked(lateAsks),
 	}
-	weakClues = []func(*Clue, *Container) Remedy{inTemplate(missingVariable), remoteFailure, lastReason, inTemplate(wrongUsage), faultyCode, inTemplate(givenWord)}
+	weakClues = []func(*Clue, *Container) Remedy{inTemplate(missingVariable), lastReason, inTemplate(wrongUsage), faultyCode, inTemplate(givenWord)}
 )
 
 // inTemplate returns a clue whose advice is about the pod template.
@@ -51,9 +51,6 @@ func (q *Clue) Remedy(c Container) (out Remedy) {
 	case own.clause != "":
 		text := "do what its log advises: " + own.text("")
 		out = Remedy{Text: wording.Join("; ", text, q.originBeside(text, &c), q.lineOfScript(&c)), OfTemplate: own.place != ""}
-	}
-	if accepts := q.accepted(); accepts != "" && out.Text != "" {
-		out.Text += "; its log has what it accepts: " + wording.Quoted(accepts)
 	}
 	return out
 }
@@ -127,15 +124,6 @@ func (q *Clue) holder() (who string) {
 	return "its log names who holds it: " + wording.Quoted(wording.Shorten(who, maxAdvice))
 }
 
-// knownWords is the clue of a casual error that is too far from the end of the log to be the known one.
-func knownWords(q *Clue, c *Container) Remedy {
-	const anyCode = 1
-	if e := knownIn(anyCode, q.Words); e != nil && e.row().casual {
-		return Remedy{Text: e.Advice(*c), OfTemplate: e.IsOfTemplate(), Elsewhere: e.IsElsewhere()}
-	}
-	return Remedy{}
-}
-
 // question matches what a program asks at a terminal.
 var question = lazyregexp.New(`(?i)[(\[](?:y/n|y\|n|yes/no)[)\]]\W*(?:abort\w*\W*)?$|^\? \S.*[?:)]\W*$|^\s*(?:please )?(?:enter|type) .*: *$`)
 
@@ -162,8 +150,11 @@ func (q *Clue) phraseIn(words string, list []ask, c *Container) Remedy {
 	for i := range list {
 		if m := list[i].phrase.FindStringSubmatch(words); m != nil {
 			of, _ := q.server(c)
+			if of == (peer{}) && strings.Contains(list[i].advice, "{log of server}") {
+				continue
+			}
 			code, line, _ := q.codeIn(c)
-			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", cmp.Or(c.givenInputs(), c.configurationText()), "{place}", wording.InBrackets(wording.Join(" of ", prefixed("line ", line), code)), "{file}", cmp.Or(wording.Shorten(fileIn(q.Words, c), maxDetail), "the file that the program reads"+wording.InBrackets(c.givenInputs())), "{volumes}", cmp.Or(c.lastingMounts(), c.configurationText()), "{(volumes)}", wording.InBrackets(c.lastingMounts()), "{directory}", cmp.Or(wording.Shorten(fileIn(q.Words, c), maxDetail), "the data folder of the program"), "{schedules}", prefixed("; have schedules that use the same data start at times apart, as concurrencyPolicy sees only the runs of CronJob ", c.CronJob), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{at server}", prefixed(" at ", cmp.Or(q.about(c), strings.TrimPrefix(of.name(), "the server"))), "{object}", cmp.Or(q.about(c), "the bucket"), "{elsewhere}", "", "{rights}", rightsOn(q.object(c).host), "{initialize}", initialization(c), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{API server}", "the API server of the cluster", "{in namespace}", cmp.Or(prefixed("in namespace ", cmp.Or(namespaceOption.Group(strings.Join(c.Arguments, " ")), c.Namespace)), "in the namespace where the program looks for it"), "{(configuration)}", wording.InBrackets(c.givenConfiguration()), "{devices}", c.devicesText(), "{token}", c.tokenAdvice(), "{scratch}", scratchOf(c), "{migration}", prefixed(" of ", q.Step), "{temporary}", cmp.Or(mountOf("/tmp", c.Mounts).place(*c), "/tmp of container "+c.Name), "{limit}", cmp.Or(limitOption.Group(strings.Join(c.commands(), "\n")), "its options") + " in " + c.inArguments()}
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", cmp.Or(c.givenInputs(), c.configurationText()), "{place}", wording.InBrackets(wording.Join(" of ", prefixed("line ", line), code)), "{file}", cmp.Or(wording.Shorten(fileIn(q.Words, c), maxDetail), "the file that the program reads"+wording.InBrackets(c.givenInputs())), "{volumes}", cmp.Or(c.lastingMounts(), c.configurationText()), "{(volumes)}", wording.InBrackets(c.lastingMounts()), "{directory}", cmp.Or(wording.Shorten(fileIn(q.Words, c), maxDetail), "the data folder of the program"), "{schedules}", prefixed("; have schedules that use the same data start at times apart, as concurrencyPolicy sees only the runs of CronJob ", c.CronJob), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{trust}", prefixed(", ", q.trust()), "{at server}", prefixed(" at ", cmp.Or(q.about(c), strings.TrimPrefix(of.name(), "the server"))), "{object}", cmp.Or(q.about(c), "the bucket"), "{elsewhere}", "", "{rights}", rightsOn(q.object(c).host), "{initialize}", initialization(c), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{API server}", "the API server of the cluster", "{in namespace}", cmp.Or(prefixed("in namespace ", cmp.Or(namespaceOption.Group(strings.Join(c.Arguments, " ")), c.Namespace)), "in the namespace where the program looks for it"), "{(configuration)}", wording.InBrackets(c.givenConfiguration()), "{devices}", c.devicesText(), "{token}", c.tokenAdvice(), "{scratch}", scratchOf(c), "{migration}", prefixed(" of ", q.Step), "{temporary}", cmp.Or(mountOf("/tmp", c.Mounts).place(*c), "/tmp of container "+c.Name), "{limit}", cmp.Or(limitOption.Group(strings.Join(c.commands(), "\n")), "its options") + " in " + c.inArguments()}
 			groups := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
 			for n, group := range groups {
 				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
@@ -366,17 +357,6 @@ func responseStatus(q *Clue, c *Container) Remedy {
 
 // noServer matches what programs say about a server that they do not reach, without its address.
 var noServer = lazyregexp.New(`(?i)\bconnect(?:ed|ing|ions?|ivity)?\b|(?:^|[^-\w])timed? ?out|deadline exceeded|\bEOF\b|\b(?:un|not |n't )(?:be )?(?:\w+ or not )?(?:reach\w*|accessible|available|healthy|ready|respon\w+|initialized yet)\b|code = Unavailable|(?:reading|receive data) from|receive data|no responders|broken pipe|(?:brokens?|no|empty|unexpected) (?:\w+ )?(?:respon\w+|reply|brokers?|servers?|hosts?|primary)\b|\bgone away|link failure|read after eof|transport failure|execute HTTP request|MaxRetriesPerRequest|dropped from queue|unable to find primary|DialectResolutionInfo cannot be null|verify that this server is running`)
-
-// remoteWork matches what the client of a server says about the work that it had done there.
-var remoteWork = lazyregexp.New(`(?i)^Status message: |\b(?:ray|actor|spark|flink|dask|argo|prefect|airflow)\b.{0,40}\b(?:failed|died|crashed|aborted|errored|was lost)\b`)
-
-// remoteFailure is the clue of work that failed at the only server.
-func remoteFailure(q *Clue, c *Container) Remedy {
-	if all := c.peers(); len(all) == 1 && remoteWork.MatchString(q.Words) {
-		return all[0].remedy("look at " + all[0].name() + " if it does the work that failed, and read its log")
-	}
-	return Remedy{}
-}
 
 // namedServer is advice on a server that does not answer, and of which the error says nothing else.
 func (q *Clue) namedServer(c *Container) Remedy {

@@ -120,23 +120,6 @@ func (q *Clue) around() []string {
 	return slices.Concat([]string{q.Words}, from, before)
 }
 
-// acceptable matches what programs say about the values that they accept.
-var acceptable = lazyregexp.New(`(?i)\b(?:must be one of|choose from|expected one of|(?:valid|possible|allowed|supported|available|accepted) (?:\w+ ){0,2}?(?:values?|options?|choices?|names?|types?|targets?|levels?|modes?|formats?)\b[\w ]{0,20}(?:are|:))`)
-
-// accepted returns the message near the error that lists what the program accepts, "" if the error has the list.
-func (q *Clue) accepted() string {
-	for i, text := range q.around() {
-		switch {
-		case !acceptable.MatchString(text):
-		case i <= 1: // It is the error, or its line.
-			return ""
-		default:
-			return wording.Shorten(text, maxAdvice)
-		}
-	}
-	return ""
-}
-
 // programAdvice is what a program itself advises: the clause that says what to do, and the place in the pod template where that is done.
 // isExact reports whether the clause names an option, a variable or a command.
 type programAdvice struct {
