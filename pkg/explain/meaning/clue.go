@@ -188,8 +188,8 @@ var deniedWords = lazyregexp.New(`(?i)\bpermi(?:ssion|tted)|\bEACCES|\bEPERM|\bo
 // reasonAfter matches the reason of an error after a path.
 var reasonAfter = lazyregexp.New(`^\S{0,3}: (?:\w+ ){2}`)
 
-// notCreated matches what errors say about files that cannot be created or changed.
-var notCreated = lazyregexp.New(`(?i)(?:not|n't|unable to|fail\w* to|error) (?:creat|writ|sav|chang)\w+`)
+// notCreated matches what errors say about files that cannot be created.
+var notCreated = lazyregexp.New(`(?i)(?:not|n't|unable to|fail\w* to|error) creat\w+`)
 
 // namedFile is the clue of a file below a mount, or of one that is missing.
 func namedFile(q *Clue, c *Container) string {
@@ -216,7 +216,10 @@ func namedFile(q *Clue, c *Container) string {
 }
 
 // pathsInWords finds paths, with the number of a line after those of code.
-var pathsInWords = lazyregexp.New(`(?:^|file:|[\s'"‘“(=\x60])(/(?:[^\s'"’”\x60:,;()]+/[^\s'"’”\x60:,;()]+|\.\w[\w.-]*))(:\d+| exited with)?`)
+var pathsInWords = lazyregexp.New(`(?:^|file:|[\s'"‘“(=\x60])(\.{0,2}/(?:[^\s'"’”\x60:,;()]+/[^\s'"’”\x60:,;()]+|\.\w[\w.-]*))(:\d+| exited with)?`)
+
+// shellBefore matches the path of a shell before its message.
+var shellBefore = lazyregexp.New(`^/\S*sh: (?:\w+ )?`)
 
 // rootOnNode matches the folder of the node in which a runtime has the root of a container.
 var rootOnNode = lazyregexp.New(`(?:^|…)/?\S*/(?:rootfs|merged)(/\S+?)\\*$`)
@@ -226,7 +229,7 @@ func fileIn(words string, c *Container) (file string) {
 	if status.MatchString(words) {
 		return ""
 	}
-	for _, m := range pathsInWords.FindAllStringSubmatch(words, -1) {
+	for _, m := range pathsInWords.FindAllStringSubmatch(words[len(shellBefore.FindString(words)):], -1) {
 		if m[2] == "" && (file == "" || mountOf(file, c.Mounts) == nil) {
 			file = strings.TrimRight(m[1], ".")
 		}

@@ -25,7 +25,7 @@ var (
 	labeled = lazyregexp.New(`^(?i:hint|suggestion|solution|remedy|resolution): `)
 	// idle matches advice on reading or reporting, and deprecated what is no error yet.
 	idle = lazyregexp.New(`(?i)--?help\b|\bsudo\b|\bCASCADE\b|\bmore (?:info|detail|log)|\bfor details|\breport\b|\bbug\b|\bissues?\b|documentation|\bdocs\b|https?://|(?:stack|back) ?trace|traceback|debug|verbose|contact|support|complete log|--upgrade pip|\bnotice\b|again later|` +
-		`(?:^|: )(?:has|is|are|was|did an|does)\b.*\?|insights|\bto see\b|init project|disable locking|turn validation off|skip checks|\blogin\b|did you mean\?  |^(?:run|call|execute) \x60[^\x60]+\x60: |\bto retry\b|\bcheck (?:your|the) (?:PATH|log)|^(?:GRANT|REVOKE|ALTER|CREATE|DROP) .*;$`)
+		`(?:^|: )(?:has|is|are|was|did an|does)\b.*\?|insights|\bto see\b|\bfor a list\b|\brepo update\b|init project|disable locking|turn validation off|skip checks|\blogin\b|did you mean\?  |^(?:run|call|execute) \x60[^\x60]+\x60: |\bto retry\b|\bcheck (?:your|the) (?:PATH|log)|^(?:GRANT|REVOKE|ALTER|CREATE|DROP) .*;$`)
 	deprecated = lazyregexp.New(`(?i)deprecat|FutureWarning|will be removed`)
 	// reading matches the end of a line on what to read, and nameAtEnd the name of an error there.
 	reading   = lazyregexp.New(`(?i)\bfor (?:more|further|full|detailed) (?:info|detail|help).*$|,? (?:or )?(?:see|refer to|visit)\b.*https?://\S+$`)

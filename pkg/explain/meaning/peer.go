@@ -249,9 +249,12 @@ var serverError = lazyregexp.New(`\bDB::Exception\b|\bSQLSTATE\b|\bP?SQL\w*(?:Ex
 // ofFile matches errors of a database in a file, which has no server, isOutside words about another program, and ofItself what servers say about
 // their own state; other answers are about what a program asks of them.
 var (
-	ofItself  = lazyregexp.New(`(?i)memory|\bdis[ck]|\bspace\b|input/output|corrupt|internal|time(?:d ?)?out|starting|shut(?:ting)? ?down|recover|crash|unavailable|not available|read-?only|\breplicas?\b|zookeeper|coordination|keeper|too many parts|broken|invalid page|missing chunk|checkpoint|no leader|\blocked\b|deadlock|lock wait|cluster|quorum|(?:could not|unable to) (?:open|read|write|access|extend|fsync|load) |closed|terminat|\blost\b|etcdserver|raft|abort|interrupt|not ready|connecting|connection (?:was|to|tries)|\bWAL\b|lost|maximum|\blimit|XMinio|unknown (?:error|exception)|std::|cache lookup`)
-	ofFile    = lazyregexp.New(`(?i)sqlite|database (?:table )?is locked|unable to open database file|readonly database`)
-	isOutside = lazyregexp.New(`(?i)\b(?:server|response|respond\w*|answer\w*|reply|replied|connect\w*|request|retr(?:y|ies)|fetch\w*|download\w*|upload\w*|unavailable|unreachable)\b`)
+	ofItself = lazyregexp.New(`(?i)memory|\bdis[ck]|\bspace\b|input/output|corrupt|internal|time(?:d ?)?out|starting|shut(?:ting)? ?down|recover|crash|unavailable|not available|read-?only|\breplicas?\b|zookeeper|coordination|keeper|too many parts|broken|invalid page|missing chunk|checkpoint|no leader|\blocked\b|deadlock|lock wait|cluster|quorum|(?:could not|unable to) (?:open|read|write|access|extend|fsync|load) |closed|terminat|\blost\b|etcdserver|raft|abort|interrupt|not ready|connecting|connection (?:was|to|tries)|\bWAL\b|lost|maximum|\blimit|XMinio|unknown (?:error|exception)|std::|cache lookup`)
+	ofFile   = lazyregexp.New(`(?i)sqlite|database (?:table )?is locked|unable to open database file|readonly database`)
+	// ownWork matches what a server could not do, and ofStatement what it could not because of a statement.
+	ownWork     = lazyregexp.New(`(?i)(?:^|: )(?:cannot|can't|could not|unable to|failed to) (\w+)`)
+	ofStatement = lazyregexp.New(`(?i)^(?:drop|add|alter|create|delete|truncate|insert|update|cast|convert|change|rename|use|be|execute|parse|find|resolve|set|determine|compare|coerce|perform|enlarge|assign|grant)$`)
+	isOutside   = lazyregexp.New(`(?i)\b(?:server|response|respond\w*|answer\w*|reply|replied|connect\w*|request|retr(?:y|ies)|fetch\w*|download\w*|upload\w*|unavailable|unreachable)\b`)
 )
 
 // failedServer is the clue of an error of a server: what it answers, or that it does not answer.
@@ -278,7 +281,7 @@ func (q *Clue) answered(of *peer, answer string, c *Container) Remedy {
 		return Remedy{}
 	case noServer.MatchString(answer):
 		return of.remedy(of.check(", or give the program more time for it, by its own option"))
-	case !ofItself.MatchString(answer):
+	case !ofItself.MatchString(answer) && (ownWork.Group(q.Words) == "" || ofStatement.MatchString(ownWork.Group(q.Words))):
 		return q.refused(of, c)
 	}
 	return of.remedy(wording.Insert(ofServer, "{server}", of.name()))
