@@ -162,4 +162,4 @@ var lateAsks = []ask{
 	{lazyregexp.New(`(?i)\b(?:is (?:bigger|larger|greater|higher) than|exceeds|exceeded) (?:the )?(?:limit|maximum|value)?(?: of)? ?([a-z]\w*(?:[._-]\w+)+)`), "raise {1} in {configuration}, or have the program handle less at once"},
 }
 
-const otherVersion = "use an image whose program fits the version of what it works with, or a version of that which the program supports; container {container} has {image}"
+const otherVersion = "use another version of image {image} for container {container}, or of what its program works with: the two do not fit"
