@@ -20,9 +20,9 @@ type Clue struct {
 // the status of a response, or a server that fails. What a program itself advises is better than one of the weakClues.
 var (
 	clues = []func(*Clue, *Container) Remedy{
-		unanswered, askedVault, asked(accessAsks), brokenCode, inTemplate(unread), unservedKind, asked(asks), inTemplate(refusedOption), inTemplate(wrongWord), knownWords, inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, asked(lateAsks),
+		unanswered, askedVault, asked(accessAsks), brokenCode, inTemplate(unread), unservedKind, asked(asks), inTemplate(refusedOption), inTemplate(wrongWord), inTemplate(undefinedReference), inTemplate(namedVariable), inTemplate(namedFile), inTemplate(namedOption), responseStatus, failedServer, asked(lateAsks),
 	}
-	weakClues = []func(*Clue, *Container) Remedy{namedServer, faultyCode}
+	weakClues = []func(*Clue, *Container) Remedy{inTemplate(missingVariable), lastReason, inTemplate(wrongUsage), faultyCode, inTemplate(givenWord)}
 )
 
 // inTemplate returns a clue whose advice is about the pod template.
@@ -51,9 +51,6 @@ func (q *Clue) Remedy(c Container) (out Remedy) {
 	case own.clause != "":
 		text := "do what its log advises: " + own.text("")
 		out = Remedy{Text: wording.Join("; ", text, q.originBeside(text, &c), q.lineOfScript(&c)), OfTemplate: own.place != ""}
-	}
-	if accepts := q.accepted(); accepts != "" && out.Text != "" {
-		out.Text += "; its log has what it accepts: " + wording.Quoted(accepts)
 	}
 	return out
 }
@@ -111,7 +108,7 @@ func (e *KnownError) ofSpark(q *Clue) string {
 // ofLock matches an error about a lock, and heldBy what programs say about who holds it, and of Terraform its ID.
 var ofLock = lazyregexp.New(`(?i)\block(?:ed|s)?\b`)
 
-var heldBy = lazyregexp.New(`\b(?i:lock(?:ed)?(?: is)?(?: currently| exclusively)?(?: held)? by) (.*\d.*)|^\W*Who: +(\S+)|^\W*(ID): +(\S+)`)
+var heldBy = lazyregexp.New(`(?i:\block(?:ed)?\b[^.:]{0,30}? by) (.*\d.*)|^\W*Who: +(\S+)|^\W*(ID): +(\S+)`)
 
 // holder returns what the log says about who holds the lock that the program needs, "" without that.
 func (q *Clue) holder() (who string) {
@@ -125,15 +122,6 @@ func (q *Clue) holder() (who string) {
 		return ""
 	}
 	return "its log names who holds it: " + wording.Quoted(wording.Shorten(who, maxAdvice))
-}
-
-// knownWords is the clue of a casual error that is too far from the end of the log to be the known one.
-func knownWords(q *Clue, c *Container) Remedy {
-	const anyCode = 1
-	if e := knownIn(anyCode, q.Words); e != nil && e.row().casual {
-		return Remedy{Text: e.Advice(*c), OfTemplate: e.IsOfTemplate(), Elsewhere: e.IsElsewhere()}
-	}
-	return Remedy{}
 }
 
 // question matches what a program asks at a terminal.
@@ -153,17 +141,20 @@ func unanswered(q *Clue, c *Container) Remedy {
 
 // asked returns the clue of a phrase in a list.
 func asked(list []ask) func(*Clue, *Container) Remedy {
-	return func(q *Clue, c *Container) Remedy { return q.phraseIn(list, c) }
+	return func(q *Clue, c *Container) Remedy { return q.phraseIn(q.Words, list, c) }
 }
 
-// phraseIn returns the advice on the first of the phrases that the error has, and the server whose log that names. Another image is set in
-// the pod template, values of a chart and servers are not.
-func (q *Clue) phraseIn(list []ask, c *Container) Remedy {
+// phraseIn returns the advice on the first of the phrases that these words of the error have, and the server whose log that names. Another
+// image is set in the pod template, values of a chart and servers are not.
+func (q *Clue) phraseIn(words string, list []ask, c *Container) Remedy {
 	for i := range list {
-		if m := list[i].phrase.FindStringSubmatch(q.Words); m != nil {
+		if m := list[i].phrase.FindStringSubmatch(words); m != nil {
 			of, _ := q.server(c)
+			if of == (peer{}) && strings.Contains(list[i].advice, "{log of server}") {
+				continue
+			}
 			code, line, _ := q.codeIn(c)
-			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", cmp.Or(c.givenInputs(), c.configurationText()), "{place}", wording.InBrackets(wording.Join(" of ", prefixed("line ", line), code)), "{file}", cmp.Or(wording.Shorten(fileIn(q.Words, c), maxDetail), "the file that the program reads"+wording.InBrackets(c.givenInputs())), "{volumes}", cmp.Or(c.lastingMounts(), c.configurationText()), "{(volumes)}", wording.InBrackets(c.lastingMounts()), "{directory}", cmp.Or(wording.Shorten(fileIn(q.Words, c), maxDetail), "the data folder of the program"), "{schedules}", prefixed("; have schedules that use the same data start at times apart, as concurrencyPolicy sees only the runs of CronJob ", c.CronJob), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{object}", cmp.Or(q.about(c), "the bucket"), "{elsewhere}", "", "{rights}", rightsOn(q.object(c).host), "{initialize}", initialization(c), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{API server}", "the API server of the cluster", "{in namespace}", cmp.Or(prefixed("in namespace ", cmp.Or(namespaceOption.Group(strings.Join(c.Arguments, " ")), c.Namespace)), "in the namespace where the program looks for it"), "{(configuration)}", wording.InBrackets(c.givenConfiguration()), "{devices}", c.devicesText(), "{token}", c.tokenAdvice(), "{scratch}", scratchOf(c), "{migration}", prefixed(" of ", q.Step), "{temporary}", cmp.Or(mountOf("/tmp", c.Mounts).place(*c), "/tmp of container "+c.Name), "{limit}", cmp.Or(limitOption.Group(strings.Join(c.commands(), "\n")), "its options") + " in " + c.inArguments()}
+			pairs := []string{"{container}", c.Name, "{image}", c.Image, "{template}", c.sourceOf(m[1:]), "{user}", c.userText(), "{inputs}", cmp.Or(c.givenInputs(), c.configurationText()), "{place}", wording.InBrackets(wording.Join(" of ", prefixed("line ", line), code)), "{file}", cmp.Or(wording.Shorten(fileIn(q.Words, c), maxDetail), "the file that the program reads"+wording.InBrackets(c.givenInputs())), "{volumes}", cmp.Or(c.lastingMounts(), c.configurationText()), "{(volumes)}", wording.InBrackets(c.lastingMounts()), "{directory}", cmp.Or(wording.Shorten(fileIn(q.Words, c), maxDetail), "the data folder of the program"), "{schedules}", prefixed("; have schedules that use the same data start at times apart, as concurrencyPolicy sees only the runs of CronJob ", c.CronJob), "{code}", cmp.Or(c.fixedMounts(), "image "+c.Image), "{credentials}", c.credentialsText(), "{configuration}", c.configurationText(), "{addresses}", cmp.Or(c.addresses(), c.argumentsText()), "{connection}", cmp.Or(c.connection(), c.argumentsText()), "{server}", of.name(), "{trust}", prefixed(", ", q.trust()), "{at server}", prefixed(" at ", cmp.Or(q.about(c), strings.TrimPrefix(of.name(), "the server"))), "{object}", cmp.Or(q.about(c), "the bucket"), "{elsewhere}", "", "{rights}", rightsOn(q.object(c).host), "{initialize}", initialization(c), "{log of server}", "the log of " + of.name(), "{values}", c.valuesText(), "{account}", c.account(), "{namespace}", c.Namespace, "{node}", c.nodeText(), "{API server}", "the API server of the cluster", "{in namespace}", cmp.Or(prefixed("in namespace ", cmp.Or(namespaceOption.Group(strings.Join(c.Arguments, " ")), c.Namespace)), "in the namespace where the program looks for it"), "{(configuration)}", wording.InBrackets(c.givenConfiguration()), "{devices}", c.devicesText(), "{token}", c.tokenAdvice(), "{scratch}", scratchOf(c), "{migration}", prefixed(" of ", q.Step), "{temporary}", cmp.Or(mountOf("/tmp", c.Mounts).place(*c), "/tmp of container "+c.Name), "{limit}", cmp.Or(limitOption.Group(strings.Join(c.commands(), "\n")), "its options") + " in " + c.inArguments()}
 			groups := slices.DeleteFunc(m[1:], func(group string) bool { return group == "" })
 			for n, group := range groups {
 				pairs = append(pairs, fmt.Sprintf("{%d}", n+1), wording.Shorten(group, maxDetail))
@@ -192,13 +183,13 @@ var (
 var missingWords = lazyregexp.New(`(?i)n[o']t exist|not found|no such|nonexistent|no files? match|(?:cannot|can't|could not|unable to|failed to) (?:find|open|read|load|stat|access|locate|cd)|missing|not a (?:file|directory)`)
 
 // deniedWords matches what errors say about files that the user of the container may not use.
-var deniedWords = lazyregexp.New(`(?i)permission denied|operation not permitted|EACCES|EPERM|PermissionError at|(?:not (?:a )?|must be (?:present and )?)writable\b`)
+var deniedWords = lazyregexp.New(`(?i)\bpermi(?:ssion|tted)|\bEACCES|\bEPERM|\bown(?:ed|er|ership)\b|\b(?:access|writ|read)i?able\b`)
 
 // reasonAfter matches the reason of an error after a path.
 var reasonAfter = lazyregexp.New(`^\S{0,3}: (?:\w+ ){2}`)
 
 // notCreated matches what errors say about files that cannot be created.
-var notCreated = lazyregexp.New(`(?i)(?:could not|cannot|can't|unable to|failed to) create\b`)
+var notCreated = lazyregexp.New(`(?i)(?:not|n't|unable to|fail\w* to|error) creat\w+`)
 
 // namedFile is the clue of a file below a mount, or of one that is missing.
 func namedFile(q *Clue, c *Container) string {
@@ -225,16 +216,25 @@ func namedFile(q *Clue, c *Container) string {
 }
 
 // pathsInWords finds paths, with the number of a line after those of code.
-var pathsInWords = lazyregexp.New(`(?:^|file:|[\s'"‘“(=\x60])(/(?:[^\s'"’”\x60:,;()]+/[^\s'"’”\x60:,;()]+|\.\w[\w.-]*))(:\d+| exited with)?`)
+var pathsInWords = lazyregexp.New(`(?:^|file:|[\s'"‘“(=\x60])(\.{0,2}/(?:[^\s'"’”\x60:,;()]+/[^\s'"’”\x60:,;()]+|\.\w[\w.-]*))(:\d+| exited with)?`)
 
-// fileIn returns the last path of the words, or one below a mount; "" if they have only places in code.
+// shellBefore matches the path of a shell before its message.
+var shellBefore = lazyregexp.New(`^/\S*sh: (?:\w+ )?`)
+
+// rootOnNode matches the folder of the node in which a runtime has the root of a container.
+var rootOnNode = lazyregexp.New(`(?:^|…)/?\S*/(?:rootfs|merged)(/\S+?)\\*$`)
+
+// fileIn returns the last path of the words, or one below a mount; "" if they have only places in code, or the path of a request.
 func fileIn(words string, c *Container) (file string) {
-	for _, m := range pathsInWords.FindAllStringSubmatch(words, -1) {
+	if status.MatchString(words) {
+		return ""
+	}
+	for _, m := range pathsInWords.FindAllStringSubmatch(words[len(shellBefore.FindString(words)):], -1) {
 		if m[2] == "" && (file == "" || mountOf(file, c.Mounts) == nil) {
 			file = strings.TrimRight(m[1], ".")
 		}
 	}
-	return file
+	return cmp.Or(rootOnNode.Group(file), file)
 }
 
 // options matches options.
@@ -304,7 +304,7 @@ func (c *Container) spokenOption(text string) string {
 }
 
 // status matches the status of a response of HTTP.
-var status = lazyregexp.New(`(?i)\b(?:stat(?:us(?:[ _]?code)?)?(?: returned)?|response(?: code)?(?: is)?|returned error|HTTP(?:/\d(?:\.\d)?)?|code|(?:HTTP)?error)\W{1,3}([45]\d\d)\b|\b([45]\d\d) (?:(?:Client|Server) Error: )?(?:Bad Request|Unauthorized|Forbidden|Not Found|Method Not Allowed|Conflict|Gone|Unprocessable|Too Many|Internal Server|Bad Gateway|Service Unavailable|Gateway Time)`)
+var status = lazyregexp.New(`(?i:\b(?:status|stat|response|returned|HTTP(?:/\d(?:\.\d)?)?|code|error)(?:[ _]?code)?(?: is| returned)?\W{1,3}|\bfailed with )([45]\d\d)\b|\b(4(?:0\d|10|22|29)|50\d)\W{1,3}(?:(?:Client|Server) Error: )?[A-Z][A-Za-z]+`)
 
 // statuses say what to do about a status: "{server}" is the server, or "the server".
 var statuses = map[string]string{
@@ -345,6 +345,9 @@ func (q *Clue) status() (code, host string) {
 func responseStatus(q *Clue, c *Container) Remedy {
 	code, _ := q.status()
 	of := q.webServer(c)
+	if url := webURL.FindString(q.Words); (code == "401" || code == "403") && apiPath.MatchString(url) {
+		return Remedy{Text: (&KnownError{Kind: ErrorForbidden, Subject: url}).cloudAdvice(*c), Elsewhere: true}
+	}
 	switch object := q.about(c); {
 	case code == "403" && object != "":
 		code = "403 of an object"
@@ -356,22 +359,16 @@ func responseStatus(q *Clue, c *Container) Remedy {
 }
 
 // noServer matches what programs say about a server that they do not reach, without its address.
-var noServer = lazyregexp.New(`(?i)(?:^|[^-\w])timed? ?out|unreachable|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:connect|reach)|connection (?:was |has been )?(?:reset|closed|aborted|lost|terminated|dropped)|lost connection|reading from server|code = Unavailable|no responders|unhealthy|not (?:found or not )?accessible|broken pipe|no ?(?:brokers|servers?|hosts?) ?(?:are )?available|no reachable servers|unable to execute HTTP request|all connection attempts failed|MaxRetriesPerRequest|failed to open (?:\w+ )?connection|dropped from queue|read after eof|transport failure|not initialized yet|unable to find primary|DialectResolutionInfo cannot be null|(?:://|\bdial|read tcp|receive data)\S*.*unexpected EOF|(?:is|be) (?:unavailable|not (?:available|ready|reachable))|not (?:be )?ready|(?:empty|no|unexpected) (?:response|reply)|clos(?:ed|es) the connection|terminating connection|gone away|link failure|no connections were made|verify that this server is running`)
+var noServer = lazyregexp.New(`(?i)\bconnect(?:ed|ing|ions?|ivity)?\b|(?:^|[^-\w])timed? ?out|deadline exceeded|\bEOF\b|\b(?:un|not |n't )(?:be )?(?:\w+ or not )?(?:reach\w*|accessible|available|healthy|ready|respon\w+|initialized yet)\b|code = Unavailable|(?:reading|receive data) from|receive data|no responders|broken pipe|(?:brokens?|no|empty|unexpected) (?:\w+ )?(?:respon\w+|reply|brokers?|servers?|hosts?|primary)\b|\bgone away|link failure|read after eof|transport failure|execute HTTP request|MaxRetriesPerRequest|dropped from queue|unable to find primary|DialectResolutionInfo cannot be null|verify that this server is running`)
 
-// remoteWork matches what the client of a server says about the work that it had done there.
-var remoteWork = lazyregexp.New(`(?i)^Status message: |\b(?:ray|actor|spark|flink|dask|argo|prefect|airflow)\b.{0,40}\b(?:failed|died|crashed|aborted|errored|was lost)\b`)
-
-// namedServer is the clue of a server that does not answer, or of the only one, and of which the error says nothing else.
-func namedServer(q *Clue, c *Container) Remedy {
-	if remoteWork.MatchString(q.Words) && len(c.peers()) == 1 {
-		return c.peers()[0].remedy("look at " + c.peers()[0].name() + " if it does the work that failed, and read its log")
-	}
-	if !noServer.MatchString(q.Words) {
-		return Remedy{}
-	}
+// namedServer is advice on a server that does not answer, and of which the error says nothing else.
+func (q *Clue) namedServer(c *Container) Remedy {
 	var names []string
 	for _, p := range c.peers() {
 		names = append(names, p.host+wording.InBrackets(p.place))
+	}
+	if out := q.reached(c); out.Text != "" {
+		return out
 	}
 	if len(names) == 0 {
 		return Remedy{Text: prefixed("check whether NetworkPolicies and firewalls let the pod reach its server, and whether that runs: the program may have its address from ", c.givenConfiguration())}

@@ -27,7 +27,7 @@ var (
 	ofEnvironment = lazyregexp.New(`\b(?:Assertion|Value|Runtime)Error\b|\bIllegalState|^panic: |(?i:unhandled (?:exception|rejection))`)
 	faulty        = lazyregexp.New(`\b(?:Attribute|Type|Key|Index|ZeroDivision|Assertion|Recursion|Value|Runtime|Range|NoMethod|Argument|NotImplemented|Lookup|Arithmetic|StopIteration)Error\b|` +
 		`\b(?:NullReference|InvalidOperation|IndexOutOfRange|InvalidCast|ArgumentNull|Argument|Format|IllegalState|IllegalArgument|\w*IndexOutOfBounds|ClassCast|NumberFormat|UnsupportedOperation|ConcurrentModification|NotImplemented)Exception\b|` +
-		`^panic: |^Error in \S|\bNoSuch(?:Method|Field)Error\b|(?i:call to (?:a member function|undefined)|undefined (?:array key|index|offset|variable|property)|unhandled (?:exception|rejection))`)
+		`^panic: |^fatal error: |^Error in \S|\b(?:undefined|null|None\w*|nil)\b|\bNoSuch(?:Method|Field)Error\b|(?i:call to (?:a member function|undefined)|undefined (?:array key|index|offset|variable|property)|unhandled (?:exception|rejection))`)
 )
 
 // codeIn returns the last place in code that the log names: in a volume, or else in the program itself; line is "" if there is none.
@@ -56,6 +56,9 @@ func brokenCode(q *Clue, c *Container) Remedy {
 	return Remedy{}
 }
 
+// firstWord matches what names the program in its message.
+var firstWord = lazyregexp.New(`^(\S+?):`)
+
 // ofKubeconfig matches a frame of the client of Python that reads a kubeconfig.
 var ofKubeconfig = lazyregexp.New(`kubernetes(?:_asyncio)?/config/kube_config\.py"`)
 
@@ -67,7 +70,11 @@ func faultyCode(q *Clue, c *Container) Remedy {
 	case line == "" && (!faulty.MatchString(q.Words) && !broken.MatchString(q.Words) || ofEnvironment.MatchString(q.Words)):
 		return Remedy{}
 	case in == nil && broken.MatchString(q.Words):
-		return Remedy{Text: fmt.Sprintf("correct the code%s, or run another version of image %s", place, c.Image)}
+		what := "the code"
+		if isShell(firstWord.Group(q.Words)) {
+			what = c.scriptText() + ", or run it with the shell that it is written for"
+		}
+		return Remedy{Text: fmt.Sprintf("correct %s%s, or run another version of image %s", what, place, c.Image)}
 	case in != nil:
 		return Remedy{Text: fmt.Sprintf("correct the code%s, which comes from %s, or the input that it does not expect", place, in.name()), Elsewhere: true}
 	}

@@ -17,7 +17,7 @@ var reference = lazyregexp.New(`\$\(([A-Za-z_]\w*)\)`)
 var inShell = lazyregexp.New(`(?:^|[=/@:])\$\{?([A-Z][A-Z0-9_]+)\b\}?`)
 
 // operator matches what only a shell reads, as an argument of its own: a redirection, a pipe, or what is between commands.
-var operator = lazyregexp.New(`^(?:[12&]?>{1,2}(?:[^=>\d\s]\S*)?|<|&&|\|\|?)$`)
+var operator = lazyregexp.New(`^[12&]?[<>&|]{1,2}(?:[^=<>&|\d\s]\S*)?$`)
 
 var (
 	// expanded matches what only a shell replaces: the output of a command, a pattern of names, the home.

@@ -25,7 +25,7 @@ var (
 	labeled = lazyregexp.New(`^(?i:hint|suggestion|solution|remedy|resolution): `)
 	// idle matches advice on reading or reporting, and deprecated what is no error yet.
 	idle = lazyregexp.New(`(?i)--?help\b|\bsudo\b|\bCASCADE\b|\bmore (?:info|detail|log)|\bfor details|\breport\b|\bbug\b|\bissues?\b|documentation|\bdocs\b|https?://|(?:stack|back) ?trace|traceback|debug|verbose|contact|support|complete log|--upgrade pip|\bnotice\b|again later|` +
-		`(?:^|: )(?:has|is|are|was|did an|does)\b.*\?|insights|\bto see\b|init project|disable locking|turn validation off|skip checks|\blogin\b|did you mean\?  |^(?:run|call|execute) \x60[^\x60]+\x60: |\bto retry\b|\bcheck (?:your|the) (?:PATH|log)|^(?:GRANT|REVOKE|ALTER|CREATE|DROP) .*;$`)
+		`(?:^|: )(?:has|is|are|was|did an|does)\b.*\?|insights|\bto see\b|\bfor a list\b|\brepo update\b|init project|disable locking|turn validation off|skip checks|\blogin\b|did you mean\?  |^(?:run|call|execute) \x60[^\x60]+\x60: |\bto retry\b|\bcheck (?:your|the) (?:PATH|log)|^(?:GRANT|REVOKE|ALTER|CREATE|DROP) .*;$`)
 	deprecated = lazyregexp.New(`(?i)deprecat|FutureWarning|will be removed`)
 	// reading matches the end of a line on what to read, and nameAtEnd the name of an error there.
 	reading   = lazyregexp.New(`(?i)\bfor (?:more|further|full|detailed) (?:info|detail|help).*$|,? (?:or )?(?:see|refer to|visit)\b.*https?://\S+$`)
@@ -118,23 +118,6 @@ func (q *Clue) around() []string {
 	before, from := q.split()
 	slices.Reverse(before)
 	return slices.Concat([]string{q.Words}, from, before)
-}
-
-// acceptable matches what programs say about the values that they accept.
-var acceptable = lazyregexp.New(`(?i)\b(?:must be one of|choose from|expected one of|(?:valid|possible|allowed|supported|available|accepted) (?:\w+ ){0,2}?(?:values?|options?|choices?|names?|types?|targets?|levels?|modes?|formats?)\b[\w ]{0,20}(?:are|:))`)
-
-// accepted returns the message near the error that lists what the program accepts, "" if the error has the list.
-func (q *Clue) accepted() string {
-	for i, text := range q.around() {
-		switch {
-		case !acceptable.MatchString(text):
-		case i <= 1: // It is the error, or its line.
-			return ""
-		default:
-			return wording.Shorten(text, maxAdvice)
-		}
-	}
-	return ""
 }
 
 // programAdvice is what a program itself advises: the clause that says what to do, and the place in the pod template where that is done.

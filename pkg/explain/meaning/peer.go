@@ -243,15 +243,18 @@ func hasWord(text, word string) bool {
 
 // serverError matches the errors with which servers answer, in the words of their clients.
 var serverError = lazyregexp.New(`\bDB::Exception\b|\bSQLSTATE\b|\bP?SQL\w*(?:Exception|Error)\b|\bSqlException\b|\bPG::\w+|\bpsycopg\d?\.|\bOperationalError\b|\bDatabase(?:Error|Exception)\b|\bServerError\b|` +
-	`\[PostgreSQL error\]|\b(?:ERROR|FATAL|PANIC):  |\bpq: |\bORA-\d{5}|\bERROR \d{4} \(|\bError \d{4} \(\w{5}\)|\bGot error: \d{4}|\bMongo\w*Error\b|\bQueryFailedError\b|\bsyntax error at or near|\berror in your SQL syntax|no viable alternative at input|\bSequelizeDatabaseError\b|\((?:SQLSTATE )?42\w{3}\)|\bservererrors\.|\bCLUSTERDOWN\b|\(error\) [A-Z]{3,}|\bRe(?:sponse|ply)Error: \w|\betcdserver\b|\bXMinio\w+|\bmaster_not_discovered|\bcode: \d{2,4}, message: |` +
+	`\[PostgreSQL error\]|\b(?:ERROR|FATAL|PANIC):  |\bpq: |\bORA-\d{5}|(?i:\berror:? \d{4}(?: \(|: ))|\bMongo\w*Error\b|\bQueryFailedError\b|\bsyntax error at or near|\berror in your SQL syntax|no viable alternative at input|\bSequelizeDatabaseError\b|\((?:SQLSTATE )?42\w{3}\)|\bservererrors\.|\bCLUSTERDOWN\b|\(error\) [A-Z]{3,}|\bRe(?:sponse|ply)Error: \w|\betcdserver\b|\bXMinio\w+|\bmaster_not_discovered|\bcode: \d{2,4}, message: |` +
 	"\\bPRECONDITION_FAILED\\b|\\bErrors?(?: from server:)? code=2\\d00\\b|\\.cql:\\d+:\\w+: |\\bkafka\\.common\\.errors\\.(?:Invalid|Policy|Unsupported)\\w+Exception: |^Error while executing \\w+ command ?: |\\b\\d{3} [a-z]+(?:_[a-z]+)+_exception: ")
 
 // ofFile matches errors of a database in a file, which has no server, isOutside words about another program, and ofItself what servers say about
 // their own state; other answers are about what a program asks of them.
 var (
-	ofItself  = lazyregexp.New(`(?i)memory|\bdis[ck]|\bspace\b|input/output|corrupt|internal|time(?:d ?)?out|starting|shut(?:ting)? ?down|recover|crash|unavailable|not available|read-?only|\breplicas?\b|zookeeper|coordination|keeper|too many parts|broken|invalid page|missing chunk|checkpoint|no leader|\blocked\b|deadlock|lock wait|cluster|quorum|(?:could not|unable to) (?:open|read|write|access|extend|fsync|load) |closed|terminat|\blost\b|etcdserver|raft|abort|interrupt|not ready|connecting|connection (?:was|to|tries)|\bWAL\b|lost|maximum|\blimit|XMinio|unknown (?:error|exception)|std::|cache lookup`)
-	ofFile    = lazyregexp.New(`(?i)sqlite|database (?:table )?is locked|unable to open database file|readonly database`)
-	isOutside = lazyregexp.New(`(?i)\b(?:server|response|respond\w*|answer\w*|reply|replied|connect\w*|request|retr(?:y|ies)|fetch\w*|download\w*|upload\w*|unavailable|unreachable)\b`)
+	ofItself = lazyregexp.New(`(?i)memory|\bdis[ck]|\bspace\b|input/output|corrupt|internal|time(?:d ?)?out|starting|shut(?:ting)? ?down|recover|crash|unavailable|not available|read-?only|\breplicas?\b|zookeeper|coordination|keeper|too many parts|broken|invalid page|missing chunk|checkpoint|no leader|\blocked\b|deadlock|lock wait|cluster|quorum|(?:could not|unable to) (?:open|read|write|access|extend|fsync|load) |closed|terminat|\blost\b|etcdserver|raft|abort|interrupt|not ready|connecting|connection (?:was|to|tries)|\bWAL\b|lost|maximum|\blimit|XMinio|unknown (?:error|exception)|std::|cache lookup`)
+	ofFile   = lazyregexp.New(`(?i)sqlite|database (?:table )?is locked|unable to open database file|readonly database`)
+	// ownWork matches what a server could not do, and ofStatement what it could not because of a statement.
+	ownWork     = lazyregexp.New(`(?i)(?:^|: )(?:cannot|can't|could not|unable to|failed to) (\w+)`)
+	ofStatement = lazyregexp.New(`(?i)^(?:drop|add|alter|create|delete|truncate|insert|update|cast|convert|change|rename|use|be|execute|parse|find|resolve|set|determine|compare|coerce|perform|enlarge|assign|grant)$`)
+	isOutside   = lazyregexp.New(`(?i)\b(?:server|response|respond\w*|answer\w*|reply|replied|connect\w*|request|retr(?:y|ies)|fetch\w*|download\w*|upload\w*|unavailable|unreachable)\b`)
 )
 
 // failedServer is the clue of an error of a server: what it answers, or that it does not answer.
@@ -259,22 +262,29 @@ func failedServer(q *Clue, c *Container) Remedy {
 	found, named := q.server(c)
 	code, _ := q.status()
 	answer := q.Words[len(beforeAnswer.FindString(q.Words)):]
-	answers, silent := serverError.MatchString(q.Words) && !ofFile.MatchString(q.Words), noServer.MatchString(answer)
+	silent := noServer.MatchString(answer)
 	switch {
-	case answers && silent:
-		return found.remedy(found.check(", or give the program more time for it, by its own option"))
-	case strings.HasPrefix(code, "5") && !answers && (status.MatchString(q.Words) || isOutside.MatchString(q.Words)):
+	case serverError.MatchString(q.Words) && !ofFile.MatchString(q.Words):
+		return q.answered(&found, answer, c)
+	case strings.HasPrefix(code, "5") && (status.MatchString(q.Words) || !silent && isOutside.MatchString(q.Words)):
 		return q.failedWebServer(code, c)
-	case answers && q.ownAdvice(c).isExact: // It says more than what follows.
-		return Remedy{}
-	case answers && !ofItself.MatchString(answer):
-		return q.refused(&found, c)
-	case answers:
-		return found.remedy(wording.Insert(ofServer, "{server}", found.name()))
 	case found.host != "" && (silent || named && isOutside.MatchString(q.Words)):
 		return found.remedy(found.check(""))
 	}
 	return Remedy{}
+}
+
+// answered returns the remedy for an answer of a server; empty for one to a login, about which a later clue has advice.
+func (q *Clue) answered(of *peer, answer string, c *Container) Remedy {
+	switch {
+	case refusedLogin.MatchString(answer), !noServer.MatchString(answer) && q.ownAdvice(c).isExact: // What the program advises says more.
+		return Remedy{}
+	case noServer.MatchString(answer):
+		return of.remedy(of.check(", or give the program more time for it, by its own option"))
+	case !ofItself.MatchString(answer) && (ownWork.Group(q.Words) == "" || ofStatement.MatchString(ownWork.Group(q.Words))):
+		return q.refused(of, c)
+	}
+	return of.remedy(wording.Insert(ofServer, "{server}", of.name()))
 }
 
 // failedWebServer returns the remedy for a server that answers with a status of HTTP which says that it failed.
@@ -295,6 +305,9 @@ var (
 	beforeAnswer = lazyregexp.New(`^.*\b(?:ERROR|FATAL): `)
 	noConnection = lazyregexp.New(`\bFATAL: |startup parameter|\bORA-(?:12|28)\d{3}|Cannot open database`)
 	inCommand    = lazyregexp.New(`(?:^| )(?:-[ceqQ]|--(?:eval|query|command|execute))[ =]`)
+	// refusedLogin matches an answer to a user who may not log in, and absent one about something that the server does not have.
+	refusedLogin = lazyregexp.New(`(?i)\bauthenticat\w+|\bpassword\b`)
+	absent       = lazyregexp.New(`(?i)(?:does not|doesn't) exist|\b(?:undefined|unknown)(?:table|object|column|function|schema|topic|database|keyspace)`)
 	// requests are what programs send to servers that have no statements.
 	requests = map[string]string{"MongoDB": "command", "Redis": "command", "Elasticsearch": "request", "Kafka": "request", "RabbitMQ": "request", "etcd": "request", "MinIO": "request"}
 )
@@ -310,6 +323,8 @@ func (q *Clue) refused(of *peer, c *Container) Remedy {
 		inArguments = c.inArguments()
 	}
 	switch {
+	case absent.MatchString(q.Words):
+		return of.remedy("create what it lacks at " + of.name() + " before this Job, or correct its name, the database or the schema: " + cmp.Or(c.connection(), c.addresses(), c.argumentsText()))
 	case noConnection.MatchString(q.Words):
 		return of.remedy("have " + of.name() + " accept the connection, or correct the database, the user or the options with which the program connects: " + cmp.Or(c.connection(), c.addresses(), c.argumentsText()))
 	case file != "" && line != "":

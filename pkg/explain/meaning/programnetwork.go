@@ -250,7 +250,7 @@ func certificateAdvice(e *KnownError, c Container) string {
 // trusts say how programs trust a CA, by what their errors show of their language or client.
 var trusts = []ask{
 	{lazyregexp.New(`_tls_wrap|TLSSocket|node:internal|UNABLE_TO_(?:GET|VERIFY)|SELF_SIGNED_CERT`), "in the file that NODE_EXTRA_CA_CERTS names"},
-	{lazyregexp.New(`\brequests\.|urllib3|certifi`), "in the file that REQUESTS_CA_BUNDLE names"},
+	{lazyregexp.New(`\brequests\.|urllib3|certifi\b`), "in the file that REQUESTS_CA_BUNDLE names"},
 	{lazyregexp.New(`\bcurl: \(`), "in the file that --cacert or CURL_CA_BUNDLE names"},
 	{lazyregexp.New(`\bfatal: unable to access '`), "in the file that GIT_SSL_CAINFO names"},
 	{lazyregexp.New(`PKIX path|SunCertPath|unable to find valid certification path`), "in a truststore (-Djavax.net.ssl.trustStore in JAVA_TOOL_OPTIONS)"},
