@@ -26,6 +26,7 @@ const (
 	ProxyDown          TroubleKind = "ProxyDown"          // the proxy of the node does not answer
 	RegistryPlain      TroubleKind = "RegistryPlain"      // the registry has no TLS
 	RegistryTLS        TroubleKind = "RegistryTLS"        // the registry's certificate is not accepted
+	RegistryExpired    TroubleKind = "RegistryExpired"    // the registry's certificate has expired, or is not valid yet
 	RegistryFails      TroubleKind = "RegistryFails"      // the registry responds with an internal error
 	RegistryPolicy     TroubleKind = "RegistryPolicy"     // a policy of the registry blocks the image
 	Signature          TroubleKind = "Signature"          // the signature of the image is missing or invalid
@@ -180,12 +181,19 @@ var images = []row[TroubleKind]{
 		advice: "have the container runtime of the nodes use http for {registry} (containerd: /etc/containerd/certs.d/{registry}/hosts.toml, K3s: registries.yaml, CRI-O: insecure in registries.conf), or give the registry a certificate" + retried,
 	},
 	{
-		kind: RegistryTLS, yieldsTo: []TroubleKind{RegistryPlain},
-		patterns: re(`x509: (?P<detail>certificate has expired or is not yet valid|.+)`, `tls: |certificate `),
+		kind:     RegistryExpired,
+		patterns: re(`x509: certificate has expired or is not yet valid`),
+		complete: true, brief: "certificate expired",
+		text:   "cannot be pulled: its registry's certificate is expired or not yet valid",
+		advice: "have the certificate of {registry} renewed, or correct the clock of {node}, which the message has" + retried,
+	},
+	{
+		kind: RegistryTLS, yieldsTo: []TroubleKind{RegistryPlain, RegistryExpired},
+		patterns: re(`x509: (?P<detail>.+)`, `tls: |certificate `),
 		keepsEnd: true, brief: "TLS of the registry",
 		text: "cannot be pulled: TLS to its registry failed",
-		advice: "correct the certificate of {registry}, whose dates (or the clock of {node}) or names may be wrong, or have the container runtime of {node} trust its authority " +
-			"(ca in /etc/containerd/certs.d/{registry}/hosts.toml of containerd; registries.yaml of K3s)" + retried,
+		advice: "have the container runtime of {node} trust the authority of the certificate (ca in /etc/containerd/certs.d/{registry}/hosts.toml of containerd; registries.yaml of K3s), " +
+			"or correct the certificate: its names, its dates and the clock of {node}" + retried,
 	},
 	{
 		kind:     ProxyDown,
@@ -198,7 +206,7 @@ var images = []row[TroubleKind]{
 		kind: Unreachable,
 		patterns: re(`(?:"https?://(?P<name>[^/"]+)/[^"]*".*?)?(?P<detail>dial tcp \S+ (?:connect: )?[a-z/ ]+)$`, serverAway,
 			`context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`),
-		yieldsTo: []TroubleKind{ProxyDown, RegistryTLS, RegistryPlain, RegistryUnknown, RegistryNoDNS, RegistryOfService},
+		yieldsTo: []TroubleKind{ProxyDown, RegistryTLS, RegistryExpired, RegistryPlain, RegistryUnknown, RegistryNoDNS, RegistryOfService},
 		keepsEnd: true, brief: "registry unreachable",
 		text:   "cannot be pulled: its registry{in brackets} cannot be reached",
 		advice: "check whether {node} reaches the registry{in brackets}: its firewall, and the proxy of its container runtime; and whether the registry is up, or use a mirror of it" + retried,

@@ -3,7 +3,7 @@ package meaning
 // secretsStores are messages of the Secrets Store CSI driver and its providers.
 var secretsStores = []row[TroubleKind]{
 	{
-		kind: SecretsStore, yieldsTo: []TroubleKind{StorageUnknown, SecretsStoreDenied, SecretsProvider, ObjectMissing},
+		kind: SecretsStore, yieldsTo: []TroubleKind{StorageUnknown, SecretsStoreUnknown, SecretsStoreDenied, SecretsProvider, ObjectMissing},
 		patterns: re(`failed to mount secrets store objects.*(?P<detail>Code: \d+\. Errors: .+)`, `failed to mount secrets store objects|error mounting secret\b|failed to get objectType:`),
 		keepsEnd: true, brief: "secrets store",
 		text:   "the secrets store for {volume} failed",
@@ -25,5 +25,12 @@ var secretsStores = []row[TroubleKind]{
 		brief:    "no provider {name}",
 		text:     "its node lacks the provider {name} of the secrets store driver, which {volume} needs",
 		advice:   "install provider {name} of the Secrets Store CSI driver, and check that its pod runs on {node} (its DaemonSet){?; mounting is retried automatically}",
+	},
+	{
+		kind:     SecretsStoreUnknown,
+		patterns: re(`(?:failed to mount secrets store objects|error mounting secret\b|failed to get objectType:).*\blookup (?P<name>\S+?)(?: on \S+)?: (?:no such host|server misbehaving)`),
+		complete: true, brief: "unknown secrets store",
+		text:   "its node cannot resolve {name}, the secrets store for {volume}",
+		advice: "correct the name of the store in {class} of the volume, or DNS of {node}{?; mounting is retried automatically}",
 	},
 }

@@ -31,28 +31,31 @@ const (
 	PathMissing   TroubleKind = "PathMissing"   // the directory of the volume does not exist
 	FileSystem    TroubleKind = "FileSystem"    // the file system of the volume is damaged
 	// FileSystemType: the file system of the volume has another type, or the node lacks a program to mount it.
-	FileSystemType     TroubleKind = "FileSystemType"
-	MountHelper        TroubleKind = "MountHelper"        // the node may lack the program that mounts file systems of this type
-	StorageUnknown     TroubleKind = "StorageUnknown"     // the node cannot resolve the name of the volume's server
-	NFSVersion         TroubleKind = "NFSVersion"         // the server does not support the version of NFS
-	NFSLocks           TroubleKind = "NFSLocks"           // the node lacks the program that locks files of NFS
-	BucketDenied       TroubleKind = "BucketDenied"       // a bucket denies access
-	StorageUnreachable TroubleKind = "StorageUnreachable" // the server of the volume does not answer
-	SecretsStore       TroubleKind = "SecretsStore"       // a store of secrets does not return them
-	SecretsStoreDenied TroubleKind = "SecretsStoreDenied" // a store of secrets denies the pod's identity access
-	SecretsProvider    TroubleKind = "SecretsProvider"    // the node lacks the provider of a store of secrets
-	SidecarMissing     TroubleKind = "SidecarMissing"     // the pod lacks the sidecar that mounts the volume
-	ExportDenied       TroubleKind = "ExportDenied"       // the NFS server denies the node access
-	FileSystemDenied   TroubleKind = "FileSystemDenied"   // Elastic File System denies the node access
-	ShareDenied        TroubleKind = "ShareDenied"        // the SMB server denies access
-	DriverDenied       TroubleKind = "DriverDenied"       // the cloud denies the CSI driver a permission
-	VolumeAttach       TroubleKind = "VolumeAttach"       // other trouble with attaching a volume
-	MountDenied        TroubleKind = "MountDenied"        // permission denied
-	VolumeFaulted      TroubleKind = "VolumeFaulted"      // the storage cannot use the volume
-	NoDriverObject     TroubleKind = "NoDriverObject"     // the CSIDriver object of the volume does not exist
-	MountBroken        TroubleKind = "MountBroken"        // an earlier mount of the volume no longer works
-	VolumeGone         TroubleKind = "VolumeGone"         // the kubelet has not mounted a volume of the container
-	Volume             TroubleKind = "Volume"             // other trouble with a volume
+	FileSystemType      TroubleKind = "FileSystemType"
+	MountHelper         TroubleKind = "MountHelper"         // the node may lack the program that mounts file systems of this type
+	StorageUnknown      TroubleKind = "StorageUnknown"      // the node cannot resolve the name of the volume's server
+	NFSVersion          TroubleKind = "NFSVersion"          // the server does not support the version of NFS
+	NFSLocks            TroubleKind = "NFSLocks"            // the node lacks the program that locks files of NFS
+	BucketDenied        TroubleKind = "BucketDenied"        // a bucket denies access
+	StorageUnreachable  TroubleKind = "StorageUnreachable"  // the server of the volume does not answer
+	SecretsStore        TroubleKind = "SecretsStore"        // a store of secrets does not return them
+	SecretsStoreDenied  TroubleKind = "SecretsStoreDenied"  // a store of secrets denies the pod's identity access
+	SecretsProvider     TroubleKind = "SecretsProvider"     // the node lacks the provider of a store of secrets
+	SecretsStoreUnknown TroubleKind = "SecretsStoreUnknown" // the host name of a store of secrets cannot be resolved
+	NoSocket            TroubleKind = "NoSocket"            // the node lacks the socket of a hostPath
+	BucketMount         TroubleKind = "BucketMount"         // the program that mounts a bucket fails
+	SidecarMissing      TroubleKind = "SidecarMissing"      // the pod lacks the sidecar that mounts the volume
+	ExportDenied        TroubleKind = "ExportDenied"        // the NFS server denies the node access
+	FileSystemDenied    TroubleKind = "FileSystemDenied"    // Elastic File System denies the node access
+	ShareDenied         TroubleKind = "ShareDenied"         // the SMB server denies access
+	DriverDenied        TroubleKind = "DriverDenied"        // the cloud denies the CSI driver a permission
+	VolumeAttach        TroubleKind = "VolumeAttach"        // other trouble with attaching a volume
+	MountDenied         TroubleKind = "MountDenied"         // permission denied
+	VolumeFaulted       TroubleKind = "VolumeFaulted"       // the storage cannot use the volume
+	NoDriverObject      TroubleKind = "NoDriverObject"      // the CSIDriver object of the volume does not exist
+	MountBroken         TroubleKind = "MountBroken"         // an earlier mount of the volume no longer works
+	VolumeGone          TroubleKind = "VolumeGone"          // the kubelet has not mounted a volume of the container
+	Volume              TroubleKind = "Volume"              // other trouble with a volume
 )
 
 // volumes are messages of the kubelet, the attach/detach controller and CSI drivers about volumes.
@@ -187,11 +190,18 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice:   "{recreate} with the annotation gke-gcsfuse/volumes: \"true\" in the pod template, with which a webhook of GKE adds the sidecar; if the template has it, the webhook did not answer: delete the pod",
 	},
 	{
-		kind:     HostPath,
+		kind:     NoSocket,
+		patterns: re(`hostPath type check failed[:,] (?P<name>\S+) is not a socket file`),
+		brief:    "no socket {name}",
+		text:     "its node has no socket {name}, which {volume} mounts",
+		advice:   "have the pod run on a node where the program with this socket runs (a node with containerd or CRI-O has no docker.sock), or {recreate} without the volume",
+	},
+	{
+		kind: HostPath, yieldsTo: []TroubleKind{NoSocket},
 		patterns: re(`hostPath type check failed[:,] (?P<name>\S+) is not an? (?P<detail>[\w ]+)`),
 		complete: true, brief: "hostPath",
 		text:   "its node has no {detail} {name}, as the type of {volume} (hostPath) demands",
-		advice: "have the pod run on a node that has the {detail} {name} (docker.sock is only where Docker runs), or {recreate} with the right path, or another type (DirectoryOrCreate and FileOrCreate create it)",
+		advice: "create the {detail} {name} on {node}, or {recreate} with the right path, or another type (DirectoryOrCreate and FileOrCreate create it)",
 	},
 	{
 		kind:     PathMissing,
@@ -222,7 +232,7 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice:   "for NFS and SMB, install the client on the nodes (nfs-common or nfs-utils, cifs-utils); otherwise compare fsType and mountOptions of the volume with its file system, which may be damaged (blkid, and fsck or xfs_repair while no pod uses the volume)",
 	},
 	{
-		kind:     StorageUnknown,
+		kind: StorageUnknown, yieldsTo: []TroubleKind{SecretsStoreUnknown},
 		patterns: re(`Failed to resolve (?:server )?"?(?P<name>[^" :]+)`, `\blookup (?P<name>[\w.-]*\w)\.?(?: on \S+)?: no such host`),
 		brief:    "unknown server {name}",
 		text:     "its node cannot resolve {name}, the server of {volume}",
@@ -241,6 +251,13 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		brief:    "no rpc.statd",
 		text:     "its node cannot lock files of {volume}",
 		advice:   "install the NFS client with rpc.statd on the nodes (nfs-common or nfs-utils), or set nfsvers=4 or nolock in mountOptions of the PersistentVolume{?; mounting is retried automatically}",
+	},
+	{
+		kind:     BucketMount, // of csi-s3, whose message leaves out the error
+		patterns: re(`Error fuseMount command: (?P<name>\S+) args: .*?--endpoint (?P<detail>\S+?)/? `),
+		complete: true, brief: "bucket not mounted",
+		text:   "{name} cannot mount {volume} from {detail}",
+		advice: "check whether {node} reaches {detail}, and the bucket and its keys (the Secret of the StorageClass): the log of the CSI driver's pod there has the error{?; mounting is retried automatically}",
 	},
 	{
 		kind:     BucketDenied,
