@@ -180,8 +180,16 @@ func isAlternative(lines []string, at int) bool {
 	return at+1 < len(lines) && element.MatchString(lines[at]) && element.MatchString(lines[at+1])
 }
 
-// addAnswer puts the words of the server, if it finds them in the line of the error or those after it, before its subject.
+// addAnswer puts the words of the server, if it finds them in the line of the error or those after it, before its subject. A subject that the
+// line lacks may be in the indented lines that continue it, as libpq writes them.
 func (e *KnownError) addAnswer(after []string) {
+	if e.Subject == "" {
+		rest := after[1:min(len(after), 1+maxAnswerLines)]
+		if end := slices.IndexFunc(rest, func(line string) bool { return !readLine(line).indented }); end >= 0 {
+			rest = rest[:end]
+		}
+		e.Subject = e.row().subjectIn(strings.Join(strings.Fields(strings.Join(rest, " ")), " "))
+	}
 	if e.row().answer == nil {
 		return
 	}
@@ -205,19 +213,28 @@ func knownError(code int32, line string, rows []errorRow) *KnownError {
 	}
 	named := slices.DeleteFunc(found.match(code, line, lower)[1:], func(s string) bool { return s == "" })
 	known := &KnownError{Kind: found.kind, Subject: strings.TrimSuffix(strings.Join(named, ":"), `"}`)} // The end of a record.
-	if found.subject != nil && known.Subject == "" {
-		line = strings.NewReplacer("ipv4:", "", "ipv6:", "").Replace(ownEnd.ReplaceAllString(line[len(placeInScript.FindString(line)):], "")) // of gRPC
-		for _, m := range found.subject.FindAllStringSubmatch(line, -1) {
-			subject := strings.TrimRight(strings.Join(slices.DeleteFunc(m[1:], func(s string) bool { return s == "" }), ":"), ".")
-			if known.Subject == "" && !sourceLine.MatchString(subject) && !strings.HasPrefix(subject, "0.0.0.0") { // It listens there.
-				known.Subject = subject
-			}
-		}
+	if known.Subject == "" {
+		known.Subject = found.subjectIn(line)
 	}
 	if found.read != nil {
 		found.read(known, line)
 	}
 	return known
+}
+
+// subjectIn finds the subject of an error in its line, or in one that continues it; "" if the row has none.
+func (r *errorRow) subjectIn(line string) string {
+	if r.subject == nil {
+		return ""
+	}
+	line = strings.NewReplacer("ipv4:", "", "ipv6:", "").Replace(ownEnd.ReplaceAllString(line[len(placeInScript.FindString(line)):], "")) // of gRPC
+	for _, m := range r.subject.FindAllStringSubmatch(line, -1) {
+		subject := strings.TrimRight(strings.Join(slices.DeleteFunc(m[1:], func(s string) bool { return s == "" }), ":"), ".")
+		if !sourceLine.MatchString(subject) && !strings.HasPrefix(subject, "0.0.0.0") { // It listens there.
+			return subject
+		}
+	}
+	return ""
 }
 
 // match returns the submatches of the first pattern that matches the line; nil if none does. lower is the line in lower case.
