@@ -337,10 +337,13 @@ func WithoutMarks(lines []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !strings.ContainsFunc(line, isWord) })
 }
 
+// frame matches a frame of a stack of Java, .NET, Node.js or ClickHouse.
+var frame = lazyregexp.New(`^\s+at \S.*[)\d]$|^\s*\.\.\. \d+ (?:more|common frames)|^\s*\d+\. .*@ 0x[\da-f]+$`)
+
 // WithoutFrames returns the lines of WithoutMarks that are no frames of a stack, or all of them if there are no others.
 func WithoutFrames(lines []string) []string {
 	lines = WithoutMarks(lines)
-	if other := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return readLine(line).kind == lineEmpty }); len(other) > 0 {
+	if other := slices.DeleteFunc(slices.Clone(lines), frame.MatchString); len(other) > 0 {
 		return other
 	}
 	return lines

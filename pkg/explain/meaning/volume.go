@@ -42,6 +42,7 @@ const (
 	SecretsStoreDenied  TroubleKind = "SecretsStoreDenied"  // a store of secrets denies the pod's identity access
 	SecretsProvider     TroubleKind = "SecretsProvider"     // the node lacks the provider of a store of secrets
 	SecretsStoreUnknown TroubleKind = "SecretsStoreUnknown" // the host name of a store of secrets cannot be resolved
+	DeviceUnusable      TroubleKind = "DeviceUnusable"      // the file system of a device cannot be mounted
 	NoSocket            TroubleKind = "NoSocket"            // the node lacks the socket of a hostPath
 	BucketMount         TroubleKind = "BucketMount"         // the program that mounts a bucket fails
 	SidecarMissing      TroubleKind = "SidecarMissing"      // the pod lacks the sidecar that mounts the volume
@@ -225,11 +226,18 @@ var volumes = slices.Concat(secretsStores, []row[TroubleKind]{
 		advice: "for NFS and SMB, install the client on the nodes (nfs-common or nfs-utils, cifs-utils); if it is there, correct mountOptions of the volume",
 	},
 	{
-		kind:     FileSystemType,
+		kind:     DeviceUnusable,
+		patterns: re(`(?P<detail>bad superblock on (?P<name>/dev/[^ ,]+))`),
+		complete: true, brief: "unusable device",
+		text:   "the file system of {volume} on device {name} is damaged, or not of its fsType",
+		advice: "check the file system of the device (blkid, and fsck or xfs_repair while no pod uses the volume), and fsType of the volume, or restore it from a backup",
+	},
+	{
+		kind: FileSystemType, yieldsTo: []TroubleKind{DeviceUnusable},
 		patterns: re(`(?P<detail>wrong fs type, bad option, bad superblock on [^ ,]+)`, `(?P<detail>\S+ as \S+ but current format is \w+)`, `(?P<detail>unknown filesystem type \S+)`),
 		brief:    "file system type",
 		text:     "{volume} cannot be mounted with its type and options",
-		advice:   "for NFS and SMB, install the client on the nodes (nfs-common or nfs-utils, cifs-utils); otherwise compare fsType and mountOptions of the volume with its file system, which may be damaged (blkid, and fsck or xfs_repair while no pod uses the volume)",
+		advice:   "for NFS and SMB, install the client on the nodes (nfs-common or nfs-utils, cifs-utils); otherwise compare fsType and mountOptions of the volume with its file system",
 	},
 	{
 		kind: StorageUnknown, yieldsTo: []TroubleKind{SecretsStoreUnknown},
