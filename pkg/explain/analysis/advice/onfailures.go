@@ -81,7 +81,7 @@ func runsBeside(in *facts.Facts, f *failures.Failure) string {
 
 // onKind returns advice on the end of the pod, on restarts of its containers, and on a rule that hides the failure.
 func onKind(in *facts.Facts, failed *failures.Failures, f *failures.Failure) (out []explain.Advice) {
-	if end := f.Ending(); end != nil {
+	if end := f.Ending(); end != nil && len(f.AfterSuccess(in)) == 0 { // Otherwise, only its exit code matters.
 		out = onEnding(in, end, f.Message(), f.Pod)
 	}
 	if end := failed.Restarts.Ending; end != nil && f.Pod == failed.Restarts.Pod {

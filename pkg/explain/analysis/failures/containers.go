@@ -64,10 +64,13 @@ func (f *Failure) AfterSuccess(in *facts.Facts) []string {
 	return f.Done(in)
 }
 
+// isEndedOutside reports whether something other than a probe of the container ended the pod.
+func (f *Failure) isEndedOutside() bool { end := f.Ending(); return end != nil && end.Kind != meaning.EndProbe }
+
 // Done returns the containers with work of their own that had all exited with code 0 when the failed one ended.
 func (f *Failure) Done(in *facts.Facts) (done []string) {
 	c := f.Container()
-	if c == nil || c.Init || c.Before || f.Consequence || f.Ending() != nil || f.Pod.Deleting || f.Pod.Disruption != "" || len(f.Others()) > 0 {
+	if c == nil || c.Init || c.Before || f.Consequence || f.isEndedOutside() || f.Pod.Deleting || f.Pod.Disruption != "" || len(f.Others()) > 0 {
 		return nil
 	}
 	for i := range f.Pod.Containers {

@@ -116,6 +116,9 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 	switch end := latest.Ending(); {
 	case end != nil:
 		EndWith(&c, *end, "")
+		if done := latest.AfterSuccess(in); len(done) > 0 {
+			c.Text += " after " + words.ContainersText(done) + " had succeeded"
+		}
 	case g.Kind.Hidden.Container != "":
 		c.Hidden, c.Text, c.Meaning = &g.Kind.Hidden, g.Kind.Text, ""
 	default:
