@@ -121,7 +121,7 @@ func (u *Unusual) noteConditions(pod *corev1.Pod) {
 		switch {
 		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && (c.Reason == corev1.PodReasonUnschedulable || c.Reason == skipped):
 			u.Unschedulable, u.UnscheduledSince = CutText(cmp.Or(c.Message, c.Reason)), c.LastTransitionTime.Time
-			u.NodeSelector = pod.Spec.NodeSelector
+			u.NodeSelector = pod.Spec.NodeSelector // The API server bounds its keys and values.
 		case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:
 			u.Disruption, u.DisruptionMessage = c.Reason, CutText(c.Message)
 		case pod.Status.Phase == corev1.PodFailed && c.Status == corev1.ConditionTrue && aboutEnd.MatchString(string(c.Type)):

@@ -382,7 +382,7 @@ var (
 	ofTemplate = []ErrorKind{
 		ErrorVariable, ErrorSetting, ErrorUsage, ErrorScript, ErrorReadOnly, ErrorPermission, ErrorOwnership, ErrorSharedMemory, ErrorModuleMissing, ErrorRuntimeVersion,
 		ErrorLibraryVersion, ErrorClientVersion, ErrorHeapSize, ErrorOutOfMemory, ErrorNoCredentials, ErrorCommandNotFound, ErrorInterpreterMissing, ErrorNotExecutable,
-		ErrorWrongArchitecture, ErrorWorkingDirectory, ErrorOtherRoot, ErrorHostKey, ErrorNoCommand, ErrorUserNotFound, ErrorRootUser, ErrorArguments,
+		ErrorWrongArchitecture, ErrorWorkingDirectory, ErrorOtherRoot, ErrorHostKey, ErrorNoCommand, ErrorUserNotFound, ErrorRootUser, ErrorRootAsked, ErrorArguments,
 		ErrorSubPath, ErrorMountFails, ErrorMountAtRoot, ErrorPropagation, ErrorSysctl, ErrorCapabilities,
 	}
 	local       = []ErrorKind{ErrorNoSpace, ErrorSharedMemory, ErrorOutOfMemory, ErrorReadOnly, ErrorPermission}

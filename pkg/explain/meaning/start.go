@@ -23,6 +23,7 @@ const (
 	ErrorMemoryTooLow    ErrorKind = "MemoryTooLow"    // the memory limit is too low for the container runtime
 	ErrorGPU             ErrorKind = "GPU"             // the node's GPU driver or its container toolkit fails
 	ErrorRuntimeHook     ErrorKind = "RuntimeHook"     // a hook of the container runtime fails
+	ErrorRootAsked       ErrorKind = "RootAsked"       // runAsNonRoot, and the pod template asks for user 0
 	ErrorRuntimeEnds     ErrorKind = "RuntimeEnds"     // the first process of the container ends before the command runs
 	ErrorOnWindows       ErrorKind = "OnWindows"       // the node runs Windows, which reports an error
 	ErrorAppArmorParser  ErrorKind = "AppArmorParser"  // the node lacks the program that loads profiles of AppArmor
@@ -57,10 +58,16 @@ var setupErrors = []errorRow{
 		kind: ErrorRootUser,
 		patterns: []errorPattern{
 			{"non-numeric user", lazyregexp.New(`image has non-numeric user \(([^)]*)\)`), nil},
-			{"will run as root|non-root policy", lazyregexp.New(`runAsNonRoot and image will run as root|runAsUser breaks non-root policy`), nil},
+			{"will run as root", lazyregexp.New(`runAsNonRoot and image will run as root`), nil},
 		},
-		brief: "runAsNonRoot", text: "runAsNonRoot {needs a number, and the user of its image is a name (%s)|does not let it run as root}",
-		advice: "set runAsUser in the securityContext to {the number of user %s in the image, or use an image with a number in USER|a number other than 0, for each container that asks for 0, or use an image with such a number in USER; or let it run as root (runAsNonRoot: false)}",
+		brief: "runAsNonRoot", text: "runAsNonRoot {needs a number, and the user of its image is a name (%s)|does not allow it to run as root}",
+		advice: "set runAsUser in the securityContext to {the number of user %s in the image, or use an image with a number in USER|a number other than 0, or use an image with such a number in USER}",
+	},
+	{
+		kind:     ErrorRootAsked,
+		patterns: []errorPattern{{"non-root policy", lazyregexp.New(`runAsUser breaks non-root policy`), nil}},
+		brief:    "runAsNonRoot", text: "runAsNonRoot does not allow its runAsUser 0",
+		advice: "set runAsUser of container {container}, and of each other one that asks for 0, to a number other than 0 (securityContext), or let it run as root (runAsNonRoot: false)",
 	},
 	{
 		kind: ErrorImageLost,

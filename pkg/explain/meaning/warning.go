@@ -78,11 +78,11 @@ func (e *KnownError) MayPass() bool {
 // cluster, as is some trouble with images.
 var (
 	ofTemplates = []TroubleKind{
-		ObjectMissing, KeyMissing, OwnerChange, SidecarMissing, MultiAttach, VolumeInUse, VolumeMode, ClaimUnusable, HostPath, PathMissing, StorageUnknown, SecretsStore,
+		ObjectMissing, KeyMissing, OwnerChange, SidecarMissing, MultiAttach, VolumeInUse, VolumeMode, ClaimUnusable, HostPath, NoSocket, PathMissing, StorageUnknown, SecretsStore,
 		WrongNode, NetworkMissing, NoRuntime, RuntimeMissing, SandboxMemory, SandboxEnds, HostPortTaken, OnWindows, ClaimNotReserved, NotAdmitted,
 	}
 	ofNodes = []TroubleKind{
-		NoDiskSpace, DiskFails, PullsThrottled, ContentMissing, Unreachable, RegistryNoDNS, ProxyDown, RegistryTLS, RegistryPlain, RegistryFails,
+		NoDiskSpace, DiskFails, PullsThrottled, ContentMissing, Unreachable, RegistryNoDNS, ProxyDown, RegistryTLS, RegistryExpired, RegistryPlain, RegistryFails,
 		BlobsDenied, LayerDamaged, PullCanceled, WebPage, PublicDenied, ClusterRegistry, CloudRegistry, CredentialsExpired,
 	}
 )
