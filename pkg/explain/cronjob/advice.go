@@ -111,7 +111,7 @@ func onSuccess(r *explain.CronJobReport) []explain.Advice {
 	case len(r.Kept) > 0:
 	case last != nil && last.Name != "" && last.State == explain.OwnedSucceeded:
 		return append(one(words.ReadLastRun, kubectl(r, "batchjob logs %s", explain.ShellWord(last.Name))), onZone(r)...)
-	case last != nil && last.Cause != "": // Its hour is not what matters.
+	case last != nil && (last.Cause != "" || last.FailedPods > 0): // Its hour is not what matters.
 		return nil
 	default:
 		return onZone(r)
