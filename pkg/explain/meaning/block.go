@@ -34,6 +34,10 @@ var blocks = []struct {
 			return m[1] + ": " + strings.ReplaceAll(labels.ReplaceAllString(m[2], ""), "\n│", "")
 		},
 	},
+	{ // Spring Boot, with a property of its configuration that it does not accept
+		lazyregexp.New(`^\s*Property: (\S+)\n\s*Value: .*\n(?:\s*Origin: .*\n)?\s*Reason: (.+)`),
+		func(m []string) string { return "Property " + m[1] + " is invalid: " + m[2] },
+	},
 	{ // one error of HashiCorp's list of errors
 		lazyregexp.New(`^(\S.*): 1 error occurred:\n\s*\* (.+)`),
 		func(m []string) string { return joinCause(m[1], m[2]) },
@@ -84,7 +88,7 @@ func unfolded(raw []string) []string {
 func mayBegin(line string, next []string) bool {
 	return strings.HasPrefix(line, "npm ") || strings.HasPrefix(line, "│ Error: ") || strings.HasPrefix(line, "Error:") || strings.HasSuffix(line, "1 error occurred:") || strings.HasSuffix(line, "  ") ||
 		slices.ContainsFunc(next, func(text string) bool {
-			return strings.Contains(text, "---> ") || strings.Contains(text, "Caused by:") || strings.Contains(text, "Error message:")
+			return strings.Contains(text, "---> ") || strings.Contains(text, "    Value: ") || strings.Contains(text, "Caused by:") || strings.Contains(text, "Error message:")
 		})
 }
 

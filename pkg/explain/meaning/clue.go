@@ -174,7 +174,7 @@ func (q *Clue) phraseIn(words string, list []ask, c *Container) Remedy {
 var (
 	// finding matches the count of what a program found that it looks for, or its score.
 	finding = lazyregexp.New(`(?i)(?:^\W*|\bfound )[1-9]\d* (?:[a-z]+ ){0,2}(?:issues?|problems?)\b(?: (?:found|detected|\(.*\)))?\W*$|\b[1-9]\d* (?:[a-z]+ ){0,2}(?:vulnerabilit(?:y|ies)|violations|(?:policy|rule|lint) violation|findings?|offen[sc]es?|leaks?|misconfigurations?)(?: (?:found|detected|\(.*\)|in \S+(?: files?)?))?\W*$|\bleaks found: \d|(?:^|[^\w ] ?)[1-9]\d* (?:checks?|controls?|rules?|policies) (?:FAIL|failed)|^FAIL - \S+ - |\b(?:FAIL|WARN)-NEW: [1-9]|` +
-		`\bTotal: [1-9]\d* \(\w+: \d|\b(?:discovered|detected|found) (?:(?:new|known|high|critical|[1-9]\d*) ){0,2}(?:vulnerabilities|CVE-\d)|\bfound [1-9]\d* secrets|\bQUALITY GATE STATUS: FAILED|\bcluster score: \d{1,3}\b|^\W*grade: [B-F]$|^score: \d{1,3} -- [A-F]|\b(?:coverage|score|severity)\b.{0,40}\b(?:above|below|exceeds?|under|over) (?:[a-z]+ ){1,3}threshold\b|\btoo many warnings\b|\bthresholds? on metrics? .* crossed\b`)
+		`\bTotal: [1-9]\d* \(\w+: \d|\b(?:discovered|detected|found) (?:(?:new|known|high|critical|[1-9]\d*) ){0,2}(?:vulnerabilities|CVE-\d)|\bfound [1-9]\d* secrets|\bQUALITY GATE STATUS: FAILED|\bcluster score: \d{1,3}\b|^\W*grade: [B-F]$|^score: \d{1,3} -- [A-F]|\b(?:coverage|score|severity)\b.{0,40}\b(?:above|below|exceeds?|under|over) (?:[a-z]+ ){1,3}threshold\b|\btoo many warnings\b|\bthresholds? (?:on metrics? .* crossed|have failed)\b`)
 	// limitOption matches an option that says when a program exits with an error because of what it found.
 	limitOption = lazyregexp.New(`(?:^|\s)(--?(?:[a-z]+-)*(?:exit-code|fail-?(?:on|level|under|threshold)|threshold|min-score|max-warnings)(?:[= ]\S+)?)`)
 )
