@@ -51,10 +51,12 @@ const (
 	// verbGrant is the verb of an Access that no rule for the resource allows, and anonymous the user of requests without credentials.
 	verbGrant = "grant"
 	anonymous = "system:anonymous"
+	// nodeUser is the beginning of the names of kubelets.
+	nodeUser = "system:node:"
 )
 
 // HasRule reports whether a rule of a Role for the user and the resource allows the request, and should.
-func (a *Access) HasRule() bool { return a.Verb != "" && a.Verb != verbGrant && a.User != anonymous }
+func (a *Access) HasRule() bool { return a.Verb != "" && a.Verb != verbGrant && a.User != anonymous && !strings.HasPrefix(a.User, nodeUser) }
 
 // readAccess sets the request that the API server or a cloud denied, and describes that of the API server as the subject.
 func readAccess(e *KnownError, line string) {

@@ -48,6 +48,8 @@ func forbiddenAdvice(e *KnownError, c Container) string {
 		return fmt.Sprintf("give %s itself the permissions that it grants, which the message lists, or the verb escalate (bind for a binding) on roles and clusterroles", who)
 	case a.User == anonymous:
 		return c.tokenAdvice()
+	case strings.HasPrefix(a.User, nodeUser):
+		return fmt.Sprintf("have the program ask as ServiceAccount %s of its pod, with a role that may %s %s, in place of the kubelet of its node, whose credentials or kubeconfig it uses%s: a node needs no such right", c.account(), a.Verb, a.resources(), wording.InBrackets(c.fixedMounts()))
 	}
 	if a.Role != "" {
 		return fmt.Sprintf("create %s again, which a binding of %s names: it has to live as long as the Job, so that no hook-delete-policy, uninstallation or owner may remove it before", a.Role, who)
