@@ -56,7 +56,9 @@ const (
 )
 
 // HasRule reports whether a rule of a Role for the user and the resource allows the request, and should.
-func (a *Access) HasRule() bool { return a.Verb != "" && a.Verb != verbGrant && a.User != anonymous && !strings.HasPrefix(a.User, nodeUser) }
+func (a *Access) HasRule() bool {
+	return a.Verb != "" && a.Verb != verbGrant && a.User != anonymous && !strings.HasPrefix(a.User, nodeUser)
+}
 
 // readAccess sets the request that the API server or a cloud denied, and describes that of the API server as the subject.
 func readAccess(e *KnownError, line string) {
@@ -207,6 +209,11 @@ func authenticationAdvice(e *KnownError, c Container) string {
 	switch {
 	case noPassword.MatchString(e.Subject):
 		from := fmt.Sprintf("container %s needs it as a variable in env from a Secret, or in the configuration that the program reads%s", c.Name, wording.InBrackets(c.fixedMounts()))
+		for _, v := range c.Variables {
+			if strings.HasSuffix(v.Name, "PASSWORD") && v.Value == "" && v.From == "" {
+				return "give the program the password of its database user: variable " + v.Name + " of container " + c.Name + " is empty"
+			}
+		}
 		return "give the program the password of its database user: " + cmp.Or(prefixed("check whether the program looks for it where it has it from, ", c.credentials()), from)
 	case strings.HasPrefix(e.Subject, "Access denied for user"):
 		text = "check whether the user is the one that the program should use, then its password" + wording.InBrackets(c.credentials()) + "; a database keeps the password that it was created with"

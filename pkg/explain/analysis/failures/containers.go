@@ -65,7 +65,10 @@ func (f *Failure) AfterSuccess(in *facts.Facts) []string {
 }
 
 // isEndedOutside reports whether something other than a probe of the container ended the pod.
-func (f *Failure) isEndedOutside() bool { end := f.Ending(); return end != nil && end.Kind != meaning.EndProbe }
+func (f *Failure) isEndedOutside() bool {
+	end := f.Ending()
+	return end != nil && end.Kind != meaning.EndProbe
+}
 
 // Done returns the containers with work of their own that had all exited with code 0 when the failed one ended.
 func (f *Failure) Done(in *facts.Facts) (done []string) {
