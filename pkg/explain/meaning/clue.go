@@ -359,7 +359,7 @@ func responseStatus(q *Clue, c *Container) Remedy {
 }
 
 // noServer matches what programs say about a server that they do not reach, without its address.
-var noServer = lazyregexp.New(`(?i)\bconnect(?:ed|ing|ions?|ivity)?\b|(?:^|[^-\w])timed? ?out|deadline exceeded|\bEOF\b|\b(?:un|not |n't )(?:be )?(?:\w+ or not )?(?:reach\w*|accessible|available|healthy|ready|respon\w+|initialized yet)\b|code = Unavailable|(?:reading|receive data) from|receive data|no responders|broken pipe|(?:brokens?|no|empty|unexpected) (?:\w+ )?(?:respon\w+|reply|brokers?|servers?|hosts?|primary)\b|\bgone away|link failure|read after eof|transport failure|execute HTTP request|MaxRetriesPerRequest|dropped from queue|unable to find primary|DialectResolutionInfo cannot be null|verify that this server is running`)
+var noServer = lazyregexp.New(`(?i)\bconnect(?:ed|ing|ion|ivity)?\b|(?:^|[^-\w])timed? ?out|deadline exceeded|(?:://|\bdial|\bread tcp|\breceive data)\S*.*\bEOF\b|\b(?:un|not |n't )(?:be )?(?:\w+ or not )?(?:reach\w*|accessible|available|healthy|ready|respon\w+|initialized yet)\b|code = Unavailable|(?:reading|receive data) from|receive data|no responders|broken pipe|(?:brokens?|no|empty|unexpected) (?:\w+ )?(?:respon\w+|reply|brokers?|servers?|hosts?|primary)\b|\bgone away|link failure|read after eof|transport failure|execute HTTP request|MaxRetriesPerRequest|dropped from queue|unable to find primary|DialectResolutionInfo cannot be null|verify that this server is running`)
 
 // namedServer is advice on a server that does not answer, and of which the error says nothing else.
 func (q *Clue) namedServer(c *Container) Remedy {

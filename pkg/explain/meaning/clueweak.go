@@ -14,24 +14,24 @@ var (
 	weakAsks = []ask{
 		{lazyregexp.New(`(?i)((?:\bcert(?:ificate)?s?|\bx509|_CERT|\bTLS|\bSSL)\b)`), "have the program trust the certificate of {server} (give container {container} that of the CA which signed it{trust}), or correct the certificate, or how the program connects ({addresses})"},
 		{lazyregexp.New(`(?i)((?:\bnot |n't )(?:\w+ ){0,2}?(?:authorized|allowed|entitled)\b|\b(?:no|lacks?|missing|insufficient|need\w*|have) (?:[\w()]+ ){0,6}(?:permission|privilege)s?\b|\b(?:denie[ds]|forbidden)\b)`), "grant what the message names to the user or account of the program{at server}, or have it log in as one that has it: {credentials}"},
-		{lazyregexp.New(`(?i)((?:^|[^\w-])(?:pass(?:word|wd|phrase)|credentials?|authenticat\w+|unauthori[sz]ed|(?:api|access|secret)[ _-]?key|signature|user ?name|log[ -]?in|logged in|anonymous|SASL|[\w-]*token)\b)`), "check as whom the program logs in{at server}, and the password, key or token: {credentials}"},
+		{lazyregexp.New(`(?i)((?:^|[^\w-])(?:pass(?:word|wd|phrase)|credentials?|authenticat\w+|unauthori[sz]ed|(?:api|access|secret)[ _-]?key|user ?name|log[ -]?in|logged in|anonymous|SASL|(?:access|auth\w*|bearer|api|refresh|id|security|session|service)[ _-]?token)\b)`), "check as whom the program logs in{at server}, and the password, key or token: {credentials}"},
 	}
 	lastAsks = []ask{
 		{lazyregexp.New(`(?i)(^Status message: |\b(?:ray|actor|spark|flink|dask|argo|prefect|airflow)\b.{0,40}\b(?:failed|died|crashed|aborted|errored|was lost)\b)`), "look at {server} if it does the work that failed, and read {log of server}"},
 		{lazyregexp.New(`(?i)(\block(?:ed|s|ing)?\b)`), heldLock},
-		{lazyregexp.New(`(?i)\b(not (?:yet )?(?:been )?(?:initiali[sz]ed|bootstrapped|configured|set up|registered)\b)`), "prepare it before this Job, as it is {1}, or correct where the program looks for it: {addresses}"},
+		{lazyregexp.New(`(?i)\b(not (?:yet )?(?:been )?(?:initiali[sz]ed|bootstrapped|configured|set up|registered)\b)`), "have what the program works with set up before this Job, as it was {1}, or correct where the program looks for it: {addresses}"},
 		{lazyregexp.New(`(?i)(\bmigrat(?:ed?|ions?|ing)\b|\w+\.migrations\.\w+)`), "find out which migrations {server} has, and complete or undo by hand the one that failed or is marked as running, unless one runs; or use the version of image {image} that fits it: until then, a rerun fails again"},
-		{lazyregexp.New(`(?i)(\b(?:versions?|\w*compatible|deprecated|no longer|too (?:old|new)|(?:un|not |n't )(?:a )?support\w*)\b)`), otherVersion},
+		{lazyregexp.New(`(?i)(\b(?:versions?|\w*compatible|deprecated|no longer|too (?:old|new)|is not supported|not supported (?:by|in|on|with|for)|does not support|unsupported (?:\w+ )?(?:version|media ?type|protocol|schema|api|release|platform|dialect))\b)`), otherVersion},
 		{lazyregexp.New(`(?i)(\balready\b|\bexists\b|\b(?:not|expected) (?:be )?empty\b|\bin use\b)`), "find out what is there, such as from an earlier run: have the program accept it or use another name, or remove it if nothing needs it; until then, a rerun fails again"},
 		{lazyregexp.New("(?i)(?:[\"'`‘“\\[(]([\\w./:@ -]+)[\"'`’”\\])]|\\b([\\w:@-]+[./_-][\\w./:@-]+)) (?:does not exist|doesn't exist|(?:was |could )?not (?:be )?found|is (?:un|not )defined)|\\b(?:unknown|no such) [a-z]+: [\"'`]?([\\w./:@-]+\\w)"), "create {1} first, use an image that has it ({image}), or correct its name, which the program has from {template}"},
-		{lazyregexp.New(`(?i)\bno ([a-z]+(?: [a-z]+){0,2}?) (?:was |were )?found\b`), "find out why there is no {1} where the program looks for it: {configuration}"},
+		{lazyregexp.New(`(?i)\bno ([a-z]+(?: [a-z]+){0,2}?) (?:was |were )?found\b`), "find out why the program finds no {1}: {configuration}"},
 		{lazyregexp.New(`(?i)(\btimed? ?-?out\b|deadline exceeded)`), "give the program more time, by its own option for that, or find out what it waits for"},
 	}
 )
 
 // lastReason is the clue of a subject, in the last part of the error that has one: what follows a colon is the reason of what is before it.
 func lastReason(q *Clue, c *Container) Remedy {
-	if utility.MatchString(q.Words) { // It works on files.
+	if utility.MatchString(q.Words) || !complaint.MatchString(q.Words) && !readLine(q.Words).isError() { // It works on files, or this is no complaint.
 		return Remedy{}
 	}
 	parts := append([]string{q.Words}, strings.Split(q.Words, ": ")...)

@@ -65,7 +65,7 @@ func (l *logLines) endsWith(at int, words string) bool {
 var (
 	// complaint matches words of sentences about an error, and progress the beginning or the end of a sentence about what a program does.
 	complaint = lazyregexp.New(`(?i)\b(?:no|not|none|never|non|without|mis[st]\w*|mis\w+ed|must|requir\w*|needs?|lacks?|wrong|bad|broken|corrupt\w*|un(?:\w*known|set|\w+able)|un(?:[^pzlmicrwt]\w{3,}|re[cs]\w+|terminat)ed|(?:in|im|il|ir|mal|dis)(?:valid|legal|comp\w+|suff\w+|poss\w+|correct|acc\w+|cons\w+|form\w+|allow\w+|connect\w+)|` +
-		`expect\w*|too|exceed\w*|expired?|lost|kill\w*|terminat\w*|crash\w*|stop\w*|abort\w*|cancel\w*|conflict\w*|\w+flow|duplicate\w*|already|stuck|dead\w*|leak\w*|violat\w*|refus\w*|reject\w*|den(?:y|ied)|` +
+		`expect\w*|too|exceed\w*|expired?|lost|kill\w*|terminat\w*|crash\w*|stop\w*|abort\w*|cancel\w*|conflict\w*|\w+flow|duplicate\w*|already|stuck|dead\w*|died|leak\w*|violat\w*|refus\w*|reject\w*|den(?:y|ied)|` +
 		`fail\w*|err\w*|exception|faults?|problems?|trouble|bug|null|nil|nan|time-?outs?|timed|cannot|could|\w+n't|forbid\w*|exhaust\w*|mismatch\w*|empty|signal|core|panic\w*|fatal|severe|critical|exit\w*|retry\w*|giving|give|gave)\b|^[A-Z][a-z]+(?:[A-Z][a-z]+)+: `)
 	progress = lazyregexp.New(`^\W*[A-Za-z][a-z]+(?:ing|ed)\b|(?i:^\W*(?:using|found|built|sent|ran|begin|start|step|done|ok|success|complete|finish)\b|\b(?:successfully|done|complete|completed|finished|ok|created|updated|success)\W*$)|(?:\.\.\.|…)$`)
 )

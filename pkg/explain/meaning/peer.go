@@ -243,7 +243,7 @@ func hasWord(text, word string) bool {
 
 // serverError matches the errors with which servers answer, in the words of their clients.
 var serverError = lazyregexp.New(`\bDB::Exception\b|\bSQLSTATE\b|\bP?SQL\w*(?:Exception|Error)\b|\bSqlException\b|\bPG::\w+|\bpsycopg\d?\.|\bOperationalError\b|\bDatabase(?:Error|Exception)\b|\bServerError\b|` +
-	`\[PostgreSQL error\]|\b(?:ERROR|FATAL|PANIC):  |\bpq: |\bORA-\d{5}|(?i:\berror:? \d{4}(?: \(|: ))|\bMongo\w*Error\b|\bQueryFailedError\b|\bsyntax error at or near|\berror in your SQL syntax|no viable alternative at input|\bSequelizeDatabaseError\b|\((?:SQLSTATE )?42\w{3}\)|\bservererrors\.|\bCLUSTERDOWN\b|\(error\) [A-Z]{3,}|\bRe(?:sponse|ply)Error: \w|\betcdserver\b|\bXMinio\w+|\bmaster_not_discovered|\bcode: \d{2,4}, message: |` +
+	`\[PostgreSQL error\]|\b(?:ERROR|FATAL|PANIC):  |\bpq: |\bORA-\d{5}|\b(?:ERROR|Error) \d{4} \(|\bMongo\w*Error\b|\bQueryFailedError\b|\bsyntax error at or near|\berror in your SQL syntax|no viable alternative at input|\bSequelizeDatabaseError\b|\((?:SQLSTATE )?42\w{3}\)|\bservererrors\.|\bCLUSTERDOWN\b|\(error\) [A-Z]{3,}|\bRe(?:sponse|ply)Error: \w|\betcdserver\b|\bXMinio\w+|\bmaster_not_discovered|\bcode: \d{2,4}, message: |` +
 	"\\bPRECONDITION_FAILED\\b|\\bErrors?(?: from server:)? code=2\\d00\\b|\\.cql:\\d+:\\w+: |\\bkafka\\.common\\.errors\\.(?:Invalid|Policy|Unsupported)\\w+Exception: |^Error while executing \\w+ command ?: |\\b\\d{3} [a-z]+(?:_[a-z]+)+_exception: ")
 
 // ofFile matches errors of a database in a file, which has no server, isOutside words about another program, and ofItself what servers say about

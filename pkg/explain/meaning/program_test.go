@@ -297,3 +297,14 @@ func TestAdviceOnAServerIsByItsAddress(t *testing.T) {
 		assert.Contains(t, e.Advice(Container{Name: "main"}), tc.want, tc.subject)
 	}
 }
+
+// Requirements: CLI-18
+func TestProgressIsNoError(t *testing.T) {
+	for _, line := range []string{
+		"Unified command center started", "required parameter count 7", "The following options are set: verbose", "The following arguments were used: --x 3", "Unused parameter: foo", "warning: undefined parameter x, using default", "error TS2339: Property 'foo' does not exist on type 'Bar'.", `jinja2: key "name" doesn't exist`, "Retrying failed migrations", "Account is already locked", "Migration is missing a dependency on 0003", "INFO Host key added to known hosts", "Host key fingerprint is known", "Failure rate exceeded threshold 5%", "INFO step done; expired credentials removed", "No password provided, using none", "INFO - Out of memory check passed", "Session cache timeout expired, reloading", "worker 10.0.0.7:4444 assigned; task 17 timed out", "dial unix /var/run/docker.sock: connect: no such file or directory",
+	} {
+		if e := KnownErrorIn(1, line); e != nil {
+			t.Errorf("%s: %s", line, e.Kind)
+		}
+	}
+}

@@ -313,8 +313,8 @@ var networkErrors = []errorRow{
 		kind: ErrorTimeout, brief: "no answer in time",
 		patterns: []errorPattern{
 			{"dial ", lazyregexp.New(`\bdial (?:tcp|udp)\d? (\S+): (?:i/o timeout|connect: connection timed out)`), nil},
-			{"deadline|timeout|timed out", lazyregexp.New(`"https?://([^/"]+)[^"]*": [^"]*(?:deadline exceeded|[tT]imeout\b)|(?:\bport[ =]\d+|\d\.\d+:\d{3,5}|\w{3}:\d{4,5}:|', \d{2,5}\)).{0,80}\b(?:timed out|deadline exceeded)|\bcode = DeadlineExceeded\b|TLS handshake timeout|\btimeout on endpoint URL: "https?://([^/"]+)`), nil},
-			{"timed out|etimedout|timeout expired", lazyregexp.New(`(?i)\b(?:(?:connection|operation|download|connect|read) timed out|connecting to (\S+) .*failed: connection timed out|timed out after \w+ while trying to connect|ETIMEDOUT\b|timeout expired\b|host='.*timed out)|\bserver on '[^']+' \(timed out`), nil},
+			{"deadline|timeout|timed out", lazyregexp.New(`"https?://([^/"]+)[^"]*": [^"]*(?:deadline exceeded|[tT]imeout\b)|(?:\bport[ =]\d+|\d\.\d+:\d{3,5}|\w{3}:\d{4,5}:|', \d{2,5}\))[^;]{0,80}\b(?:timed out|deadline exceeded)|\bcode = DeadlineExceeded\b|TLS handshake timeout|\btimeout on endpoint URL: "https?://([^/"]+)`), nil},
+			{"timed out|etimedout|timeout expired", lazyregexp.New(`(?i)\b(?:(?:connection|operation|download|connect|read) timed out|connecting to (\S+) .*failed: connection timed out|timed out after \w+ while trying to connect|ETIMEDOUT\b|(?:^|: |connection |connect )timeout expired\b|host='.*timed out)|\bserver on '[^']+' \(timed out`), nil},
 			{"server on '| ms: ", lazyregexp.New(`(?i)\bserver on '[^']+' \((?:11[05]|4)\)|failed to connect to \S+ port \d+ after \d{4,} ms`), nil},
 			{"timeout connecting", lazyregexp.New(`Timeout connecting to server`), nil},
 		},

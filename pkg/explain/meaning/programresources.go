@@ -14,7 +14,7 @@ var resourceErrors = []errorRow{
 	{
 		kind: ErrorOutOfGPUMemory,
 		patterns: []errorPattern{
-			{"out of memory", lazyregexp.New(`(?i)\b(?:cuda|hip)\b[^:]*(?:: )?out of memory`), nil},
+			{"out of memory", lazyregexp.New(`(?i)\b(?:cuda|hip)\b[^:]*(?:: )?out of memory|\bgpu\w*\b.*\bout of memory\b|\bout of memory\b.*\bgpu\b`), nil},
 			{"cudaerrormemoryallocation|cuda_error_out_of_memory|oom when allocating tensor |xlaruntimeerror: resource_exhausted: out of memory|find a valid cudnn algorithm|_status_alloc_failed", lazyregexp.New(`\bcudaErrorMemoryAllocation\b|\bCUDA_ERROR_OUT_OF_MEMORY\b|OOM when allocating tensor .*\bdevice:GPU|XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory|find a valid cuDNN algorithm|CU(?:BLAS|DNN)_STATUS_ALLOC_FAILED`), nil},
 		},
 		brief:  "out of GPU memory",
@@ -81,7 +81,7 @@ var resourceErrors = []errorRow{
 	{
 		kind: ErrorOutOfMemory,
 		patterns: []errorPattern{
-			{"memory", lazyregexp.New(`\bOutOfMemoryError(?:: (.+))?$|\bOutOfMemoryException\b|(?i:cannot allocate memory|failed to allocate memory)|\b([A-Z]\w+ heap out of memory)|(?:^|[:\])>-] ?)[oO]ut of memory\b|(?:^|[\s._])_?(?:Array)?MemoryError\b|insufficient memory for the Java Runtime|(Allowed memory size of \d+ bytes exhausted)|(os::commit_memory)\(.*\bfailed`), nil},
+			{"memory", lazyregexp.New(`\bOutOfMemoryError(?:: (.+))?$|\bOutOfMemoryException\b|(?i:cannot allocate memory|failed to allocate memory)|\b([A-Z]\w+ heap out of memory)|(?:^|[:\])>-] ?)[oO]ut of memory(?:[.!:(,]|$| \(| error| trying| allocating)|(?:^|[\s._])_?(?:Array)?MemoryError\b|insufficient memory for the Java Runtime|(Allowed memory size of \d+ bytes exhausted)|(os::commit_memory)\(.*\bfailed`), nil},
 			{"cannot allocate |std::bad_alloc|, hresult: 0x8007000e|gc heap initialization failed with error 0x8007000e|could not reserve enough space for ", lazyregexp.New(`cannot allocate (vector of size .+)$|\bstd::bad_alloc\b|(?:GC heap initialization failed|CoreCLR), HRESULT: 0x8007000E|GC heap initialization failed with error 0x8007000E|(Could not reserve enough space for .*?object heap)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorProcessLimit, ErrorOutOfGPUMemory},

@@ -77,7 +77,7 @@ func telltale(message string) string {
 
 // fieldNames are other names of fields in lower case, as in the Elastic Common Schema, or of zap, Serilog, structlog and GELF.
 var fieldNames = map[string]string{
-	"log.level": "level", "levelname": "level", "lvl": "level", "l": "level", "loglevel": "level", "m": "msg", "event": "msg", "short_message": "msg", "x": "error", "error.message": "error", "err.message": "error", "exception.message": "error", "exception": "error", "exc_info": "error", "error_message": "error", "errormessage": "error", "error_description": "error",
+	"log.level": "level", "levelname": "level", "lvl": "level", "l": "level", "loglevel": "level", "short_message": "msg", "error.message": "error", "err.message": "error", "exception.message": "error", "exception": "error", "exc_info": "error", "error_message": "error", "errormessage": "error", "error_description": "error",
 }
 
 // nested are the fields whose value may be an object with a message, or a list of such, and the fields that such a message stands for.
@@ -88,11 +88,7 @@ var nested = map[string]string{"err": "err", "error": "error", "errors": "error"
 func partsOf(fields map[string]any) map[string]string {
 	parts, inner := map[string]string{}, map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(fields)) { // "message" comes after "@message", and wins.
-		field := fields[name]
-		if list, is := field.([]any); is && len(list) > 0 {
-			field = list[0]
-		}
-		switch value := field.(type) {
+		switch value := firstOf(fields[name], nested[name] != "").(type) {
 		case string:
 			name = strings.ToLower(strings.TrimLeft(name, "@"))
 			parts[cmp.Or(fieldNames[name], name)] = value
@@ -116,8 +112,17 @@ func partsOf(fields map[string]any) map[string]string {
 			}
 		}
 	}
+	parts["msg"] = cmp.Or(parts["msg"], parts["message"], parts["event"], parts["m"]) // structlog, zap
 	maps.Copy(parts, inner)
 	return parts
+}
+
+// firstOf returns the first element of a list of errors; other values as they are.
+func firstOf(value any, ofErrors bool) any {
+	if list, is := value.([]any); is && len(list) > 0 && ofErrors {
+		return list[0]
+	}
+	return value
 }
 
 // isStatus reports whether a field is the status of an error of HTTP.

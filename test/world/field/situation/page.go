@@ -34,8 +34,8 @@ A case is a folder of ` + "`test/world/field/cases`" + `:
 
 Thirty of the cases were kept aside, and played once when explanations had been worked on for a while without them: of the
 first answers, 11 were right and whole, 15 were right in part, and 4 failed. Later reports were written down before anything was
-played, in rounds of thirty, each judged by a reader who did not know the code: 18, 16, 13, 19, 18, 13, 15, 10, 13, 16, 14, 15, 13, 18, 13, 10, 13, 19 and 11 were right
-and whole, 11, 11, 13, 8, 11, 10, 12, 16, 13, 11, 12, 12, 11, 10, 15, 19, 16, 11 and 17 in part, and 1, 3, 4, 3, 0, 6, 3, 4, 4, 3, 4, 3, 6, 2, 2, 1, 1, 0 and 2 failed. Each round is followed by work on the kinds of answers that it showed.
+played, in rounds of thirty, each judged by a reader who did not know the code: 18, 16, 13, 19, 18, 13, 15, 10, 13, 16, 14, 15, 13, 18, 13, 10, 13, 19, 11, 10 and 13 were right
+and whole, 11, 11, 13, 8, 11, 10, 12, 16, 13, 11, 12, 12, 11, 10, 15, 19, 16, 11, 17, 14 and 14 in part, and 1, 3, 4, 3, 0, 6, 3, 4, 4, 3, 4, 3, 6, 2, 2, 1, 1, 0, 2, 6 and 3 failed. The last two were judged by the output of status, too, which in the first of them had a false sentence about each CronJob whose last Job had failed. Each round is followed by work on the kinds of answers that it showed.
 
 To add a case, write these files, run ` + "`make field FIELD='^NAME$' RECORD=test/world/field/recordings`" + `, and then
 ` + "`go test ./test/world/field/replay -rewrite`" + `.
