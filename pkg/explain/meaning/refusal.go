@@ -63,6 +63,7 @@ const (
 	RefusalWebhookDown    RefusalKind = "AdmissionWebhookDown" // it cannot be called
 	RefusalEtcdFull       RefusalKind = "EtcdFull"
 	RefusalUnavailable    RefusalKind = "Unavailable"   // the API server or etcd does not answer in time
+	RefusalUnknownOwner   RefusalKind = "UnknownOwner"  // an admission plugin does not know the kind of the owner
 	RefusalConflict       RefusalKind = "Conflict"      // others change the quota at the same time
 	RefusalPriorityScope  RefusalKind = "PriorityScope" // its priority class needs a quota
 	RefusalNodeSelector   RefusalKind = "NodeSelector"  // it contradicts that of the namespace
@@ -212,6 +213,13 @@ var refusals = slices.Concat(securityRefusals, []row[RefusalKind]{
 		complete: true, brief: "quota updated",
 		text:   "quota {name} was updated by others at the same time",
 		advice: "wait: the controller creates them at its next attempts{?; if that lasts, create fewer Jobs at once}",
+	},
+	{
+		kind:     RefusalUnknownOwner,
+		patterns: re(`^(?P<detail>cannot set blockOwnerDeletion) in this case because cannot find RESTMapping for APIVersion (?P<name>\S+) Kind`),
+		complete: true, brief: "unknown owner",
+		text:   "the API server does not know {name} of their owner ({detail}: no RESTMapping)",
+		advice: "have the administrator of the cluster update its API server, or correct its admission plugin OwnerReferencesPermissionEnforcement, which checks owners: the pod template is not at fault" + thenRetried,
 	},
 	// The other kinds are recognized by the words before the message.
 	{kind: RefusalInvalid, brief: "invalid pod template", text: "the API server rejects the pod template as invalid", advice: correctTemplate, ofTemplate: true},
@@ -410,7 +418,7 @@ func (r *Refusal) IsOfPolicy() bool {
 
 // IsElsewhere reports whether the cluster is at fault, and not the pod template.
 func (r *Refusal) IsElsewhere() bool {
-	return r != nil && slices.Contains([]RefusalKind{RefusalWebhookDown, RefusalEtcdFull, RefusalUnavailable, RefusalNamespace, RefusalConflict}, r.Kind)
+	return r != nil && slices.Contains([]RefusalKind{RefusalWebhookDown, RefusalEtcdFull, RefusalUnavailable, RefusalNamespace, RefusalConflict, RefusalUnknownOwner}, r.Kind)
 }
 
 // IsOfTemplate reports whether the pod template has to change.

@@ -167,11 +167,11 @@ func TestConstraintOfOpenShiftIsGrantedToTheAccountOfThePods(t *testing.T) {
 	const user = `pods "x-1" is forbidden: unable to validate against any security context constraint: [spec.containers[0].securityContext.runAsUser: Invalid value: 1001: must be in the ranges: [1000680000, 1000689999]]`
 	for _, c := range []struct{ message, account, text, advice string }{
 		{
-			hostPath + "]", "default", `ServiceAccount default has no SCC for volumes "hostPath"`,
+			hostPath + "]", "default", `ServiceAccount default has no SCC for volumes hostPath`,
 			"{recreate} with the serviceAccountName of an account that may use a security context constraint (SCC) that allows them, such as hostmount-anyuid (oc adm policy who-can use scc hostmount-anyuid): without one, its pods use ServiceAccount default; or leave volumes out of the pod template",
 		},
 		{
-			hostPath + " spec.containers[0].securityContext.privileged: Invalid value: true: Privileged containers are not allowed]", "loader", `ServiceAccount loader has no SCC for volumes "hostPath", privileged true`,
+			hostPath + " spec.containers[0].securityContext.privileged: Invalid value: true: Privileged containers are not allowed]", "loader", `ServiceAccount loader has no SCC for volumes hostPath, privileged`,
 			"let ServiceAccount loader use a security context constraint (SCC) that allows them, such as privileged (oc adm policy add-scc-to-user privileged -z loader -n batch); or leave volumes and privileged out of the pod template",
 		},
 		{

@@ -162,9 +162,12 @@ func violations(message string) (text string, fields []string) {
 		if merelyForbids.MatchString(why) {
 			why = ""
 		}
-		part := strings.TrimSpace(field + " " + value + wording.InBrackets(why))
-		if !slices.ContainsFunc(parts, func(other string) bool { return strings.HasPrefix(other+" ", field+" "+value+" ") }) {
-			parts = append(parts, part)
+		if value == "true" { // The field itself says so.
+			value = ""
+		}
+		part := wording.Join(" ", field, strings.Trim(value, `"`))
+		if !slices.ContainsFunc(parts, func(other string) bool { return strings.HasPrefix(other+" ", part+" ") }) {
+			parts = append(parts, part+wording.InBrackets(why))
 		}
 		if !slices.Contains(fields, field) {
 			fields = append(fields, field)

@@ -31,7 +31,8 @@ func addNodeRule(in *facts.Facts, u *meaning.Unfit, pod string) {
 			own, is := in.Spec.Template.Spec.NodeSelector[key]
 			return is && own == value
 		})
-		u.Name, u.Added = cmp.Or(labels.Set(p.NodeSelector).String(), u.Name), labels.Set(added).String()
+		u.Added = labels.Set(added).String()
+		u.Name = cmp.Or(u.Added, u.Name) // The template has the rest.
 	}
 	u.IsOfJob = u.Pinned != "" && isMadeFor(in, u.Pinned)
 }
