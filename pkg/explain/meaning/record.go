@@ -83,7 +83,7 @@ var fieldNames = map[string]string{
 // nested are the fields whose value may be an object with a message, or a list of such, and the fields that such a message stands for.
 var nested = map[string]string{"err": "err", "error": "error", "errors": "error", "failures": "error", "data": "message"}
 
-// partsOf returns the texts in an object of JSON. A record in it with a message and a level is from another program, and has its
+// partsOf returns the texts in an object of JSON, with its message as "msg". A record in it with a message and a level is from another program, and has its
 // own; an error may be an object, too.
 func partsOf(fields map[string]any) map[string]string {
 	parts, inner := map[string]string{}, map[string]string{}
@@ -103,7 +103,7 @@ func partsOf(fields map[string]any) map[string]string {
 				value, _ = causes[0].(map[string]any)
 			}
 			record := partsOf(value)
-			message, level := cmp.Or(record["msg"], record["message"], wording.Join(": ", record["type"], record["reason"])), cmp.Or(record["level"], record["severity"], record["error_severity"])
+			message, level := cmp.Or(record["msg"], wording.Join(": ", record["type"], record["reason"])), cmp.Or(record["level"], record["severity"], record["error_severity"])
 			switch {
 			case message != "" && level != "":
 				inner = map[string]string{"msg": message, "level": level}
@@ -130,8 +130,8 @@ func isStatus(name string, value float64) bool {
 	return (strings.HasSuffix(strings.ToLower(name), "code") || name == "status") && value >= 400 && value < 600
 }
 
-// wholeObject returns the object of JSON with a message that begins at the end of the first of these lines, after the text there, in one line, and
-// the number of its lines; 0 if there is none.
+// wholeObject joins the JSON object that begins at the end of the first line, with the text before it, and returns the number of its lines. The
+// count is 0 if no object begins there, or it has no message.
 func wholeObject(lines []string) (text string, count int) {
 	var all, flat bytes.Buffer
 	all.WriteByte('{')

@@ -16,7 +16,8 @@ type Where struct {
 	// Account is the ServiceAccount of the pod, and Secrets names the imagePullSecrets of the pod template. Architecture is the one of its
 	// nodes, as far as its nodeSelector names it, and Memory the lowest memory limit with its container.
 	Account, Secrets, Architecture, Memory string
-	// Store is the SecretProviderClass of a volume of the pod template, which may create Secrets, and RuntimeClass that of the pod template; "" if there is none.
+	// Store is the SecretProviderClass of a volume, which may create Secrets, and RuntimeClass is the pod template's runtimeClassName. Either is "" if
+	// not set.
 	Store, RuntimeClass string
 	// Lost are the names of the pull secrets that the kubelet does not find, as it lists them.
 	Lost string

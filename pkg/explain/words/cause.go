@@ -100,6 +100,14 @@ func AlsoText(others []explain.AlsoFailed) string {
 	return ", and " + wording.Enumerate(texts, "and")
 }
 
+// AfterText returns the containers that had succeeded before the end, as a continuation of a cause's text; "" if there are none.
+func AfterText(done []string) string {
+	if len(done) == 0 {
+		return ""
+	}
+	return " after " + ContainersText(done) + " had succeeded"
+}
+
 // OnlyItsExit is the meaning of the exit of a container that was stopped after the work of its pod was done.
 const OnlyItsExit = "the work was done, and only this exit code made the pod fail"
 

@@ -116,9 +116,7 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 	switch end := latest.Ending(); {
 	case end != nil:
 		EndWith(&c, *end, "")
-		if done := latest.AfterSuccess(in); len(done) > 0 {
-			c.Text += " after " + words.ContainersText(done) + " had succeeded"
-		}
+		c.Text += words.AfterText(latest.AfterSuccess(in))
 	case g.Kind.Hidden.Container != "":
 		c.Hidden, c.Text, c.Meaning = &g.Kind.Hidden, g.Kind.Text, ""
 	default:
@@ -208,7 +206,7 @@ func (g *Group) addExits(in *facts.Facts, c *explain.Cause) {
 		c.Text += words.AlsoText(c.Also)
 	}
 	if c.After = g.Failures[0].AfterSuccess(in); len(c.After) > 0 {
-		c.Text, c.Meaning = c.Text+" after "+words.ContainersText(c.After)+" had succeeded", words.OnlyItsExit
+		c.Text, c.Meaning = c.Text+words.AfterText(c.After), words.OnlyItsExit
 	} else {
 		c.Done = g.Failures[0].Done(in)
 	}
